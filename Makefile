@@ -1,0 +1,56 @@
+# Each target sets up what it needs, once, inside .venv.
+PYTHON ?= python3
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs clean
+.DELETE_ON_ERROR:
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.base  ## See Windlass run: needs no server, only Python
+	@$(BIN)/windlass demo $(ARGS)
+
+test: $(VENV)/.dev  ## Run the tests against real servers (ARGS="-k retry -n 0")
+	@scripts/servers
+	@$(BIN)/pytest -n 3 --dist worksteal $(ARGS)
+
+check: $(VENV)/.dev  ## Lint, formatting, types, and who may import whom
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## Measure throughput and latency
+	@scripts/servers || echo "Going on without them."
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.docs  ## Build the documentation into site/
+	@$(BIN)/zensical build --clean --config-file mkdocs.yml
+
+clean:  ## Remove everything that was made here, .venv included
+	rm -rf $(VENV) site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@echo "Setting up $(VENV)"
+	@scripts/venv $(PYTHON) $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# The demo must start quickly on a fresh machine, so it does without the extras.
+$(VENV)/.base: pyproject.toml | $(BIN)/python
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "Installing what the tests and checks need"
+	@$(PIP) --editable '.[all]' --group dev
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@$(PIP) --group docs
+	@touch $@
