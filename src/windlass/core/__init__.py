@@ -1,0 +1,1 @@
+"""What Windlass decides, as pure code: no I/O, no event loop, no clock of its own."""

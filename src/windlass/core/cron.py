@@ -1,0 +1,141 @@
+"""When a schedule ticks: cron expressions, `@hourly` and its kin, `@every 90s`.
+
+Pure: moments in, moments out. Ticks depend on nothing but the text and the zone, so every
+scheduler of a cluster computes the same ones, whenever it was started.
+
+Where clocks change, cron's own rules hold. A schedule at a given time of day runs once that day:
+if the clock skips its time, right after the gap; if the time comes twice, the first time. One
+that runs every so many minutes or hours (`*` in the minute or the hour), and any with seconds,
+goes by the time that passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+from itertools import islice, takewhile
+from typing import Final, Literal, get_args
+from zoneinfo import ZoneInfo
+
+import msgspec
+from cronsim import CronSim, CronSimError
+
+from ..errors import InvalidOption
+from .clock import to_datetime
+
+Missed = Literal["skip", "last", "all"]
+"""What becomes of ticks that nobody was there for: none runs, the last one does, or all do."""
+
+MOST_MISSED: Final = 100
+"""The most ticks that `all` catches up with: the newest ones."""
+
+GRACE_MS: Final = 60_000
+"""A tick that is no later than this is not missed: leaders change, and machines are busy."""
+
+ALIASES: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_EVERY: Final = re.compile(r"@every\s+((?:\d+[smhd])+)", re.ASCII)
+_LONGEST_PERIOD: Final = 366 * 86_400
+
+
+class Timetable(msgspec.Struct, frozen=True):
+    """A schedule's ticks; made by `timetable`, which checks the text.
+
+    With `every`, in milliseconds, ticks are the multiples of it since 1970 and no zone matters.
+    """
+
+    text: str
+    zone: str = "UTC"
+    every: int = 0
+
+    def after(self, moment: int) -> int:
+        """The first tick after `moment`."""
+        if self.every:
+            return (moment // self.every + 1) * self.every
+        return _ms(next(self._sim(moment)))
+
+    def before(self, moment: int) -> Iterator[int]:
+        """The ticks up to `moment`, itself included, newest first."""
+        if self.every:
+            newest = moment // self.every * self.every
+            return iter(range(newest, 0, -self.every))
+        return map(_ms, self._sim(moment + 1, reverse=True))
+
+    def due(self, last: int, now: int, missed: Missed) -> Sequence[int]:
+        """The ticks after `last` that are to run now, oldest first."""
+        ticks = takewhile(lambda tick: tick > last, self.before(now))
+        if missed == "all":
+            return list(islice(ticks, MOST_MISSED))[::-1]
+        newest = list(islice(ticks, 1))
+        return [tick for tick in newest if missed == "last" or tick >= now - GRACE_MS]
+
+    def _sim(self, moment: int, *, reverse: bool = False) -> CronSim:
+        expression = ALIASES.get(self.text, self.text)
+        return CronSim(expression, to_datetime(moment).astimezone(_zone(self.zone)), reverse)
+
+
+def timetable(text: str, zone: str = "UTC") -> Timetable:
+    """The timetable of an expression in a time zone; what cannot be one is `InvalidOption`."""
+    if not isinstance(text, str):
+        raise InvalidOption(f"A cron expression is a text such as '0 9 * * mon-fri'; got {text!r}.")
+    text = " ".join(text.split())
+    _zone(zone)
+    if text.startswith("@every"):
+        return Timetable(text, zone, _period_ms(text))
+    if text.startswith("@") and text not in ALIASES:
+        raise InvalidOption(
+            f"{text!r} is no schedule; known are {', '.join(ALIASES)} and @every, as in @every 90s."
+        )
+    made = Timetable(text, zone)
+    try:
+        made.after(0)
+    except (CronSimError, StopIteration) as error:
+        reason = str(error) or "it never comes"
+        raise InvalidOption(
+            f"{text!r} is no cron expression ({reason}); it has minute, hour, day, month and "
+            "weekday, and before them seconds if there are six."
+        ) from None
+    return made
+
+
+def checked_missed(value: str) -> Missed:
+    if value not in get_args(Missed):
+        raise InvalidOption(f"missed is skip, last or all; got {value!r}.")
+    return value  # type: ignore[return-value]
+
+
+def _zone(name: str) -> tzinfo:
+    """The zone of a name. UTC needs no database of zones, which small machines do not have."""
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)
+    except (LookupError, ValueError, OSError, TypeError):
+        raise InvalidOption(
+            f"There is no time zone {name!r}; use a name such as Europe/Berlin or UTC."
+        ) from None
+
+
+def _period_ms(text: str) -> int:
+    match = _EVERY.fullmatch(text)
+    if match is None:
+        raise InvalidOption(
+            f"{text!r} is no schedule; write @every 90s, @every 5m or @every 1h30m."
+        )
+    parts = re.findall(r"(\d+)([smhd])", match.group(1))
+    seconds = sum(int(number) * _UNITS[unit] for number, unit in parts)
+    if not 0 < seconds <= _LONGEST_PERIOD:
+        raise InvalidOption("@every takes a time above 0 s and of at most 366 days.")
+    return seconds * 1000
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)

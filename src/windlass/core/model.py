@@ -1,0 +1,290 @@
+"""The values that go between client, worker and stores. None of them does I/O.
+
+A `Spec` is what was asked for and never changes; `NewJob` adds where to put it;
+`Job` is what the store gives back. Times are milliseconds (see `clock`); a
+duration is given by the caller, a moment is computed by the store.
+
+None of them can be part of a cycle, which `gc=False` tells the collector: at a hundred
+thousand of them a second its rounds are a real cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from .states import State
+
+DAY_MS: Final = 24 * 60 * 60 * 1000
+DEFAULT_QUEUE: Final = "default"
+DEFAULT_PRIORITY: Final = 50
+DEFAULT_MAX_RETRIES: Final = 3
+RECORD_VERSION: Final = 1
+UNREADABLE: Final = "unreadable"
+
+
+class Spec(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one job is to do. Stored as one opaque record.
+
+    Fields are only ever appended, each with a default: that is what lets the
+    version before read what this one writes. The defaults are part of what is stored, for
+    a field may be left out that has its default: they never change.
+    """
+
+    task: str
+    payload: bytes
+    content_type: str = "msgpack"
+    max_retries: int = DEFAULT_MAX_RETRIES
+    timeout: int | None = None
+    keep: int = DAY_MS
+    labels: dict[str, str] | None = None
+    headers: dict[str, str] | None = None
+    version: int = RECORD_VERSION
+    expires_in: int | None = None
+    """not to be started later than so many milliseconds after it was created"""
+    expires_at: int | None = None
+    """nor after this moment"""
+    parents: tuple[str, ...] = ()
+    """the jobs that it depends on"""
+    runs_anyway: bool = False
+    """whether it runs also if one of these is dead, cancelled or deleted"""
+    inputs: int = 0
+    """the results of so many of its parents, the first ones, are its first arguments"""
+    gathers: bool = False
+    """they come as one list"""
+    workflow: str = ""
+    """the workflow that it belongs to"""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_spec = msgspec.msgpack.Decoder(Spec).decode
+
+
+def encode_spec(spec: Spec) -> bytes:
+    """The record that a store keeps for a spec.
+
+    Of one that is as usual, only what it does and with what: a third less to keep.
+    """
+    usual = (
+        spec.content_type == "msgpack"
+        and spec.max_retries == DEFAULT_MAX_RETRIES
+        and spec.keep == DAY_MS
+        and spec.timeout is None
+        and spec.labels is None
+        and spec.headers is None
+        and spec.version == RECORD_VERSION
+        and spec.expires_in is None
+        and spec.expires_at is None
+        and not spec.parents
+        and not spec.workflow
+    )
+    return _encode((spec.task, spec.payload) if usual else spec)
+
+
+def decode_spec(record: bytes) -> Spec:
+    """The spec in a stored record.
+
+    A damaged record becomes a spec of a content type that no codec reads: so one bad job
+    fails by itself, with its reason, and never a claim or a listing with it.
+    """
+    try:
+        return _decode_spec(record)
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+        # Not even bytes, if someone wrote another type to a database that does not mind.
+        payload = record if isinstance(record, bytes) else repr(record).encode()
+        return Spec("(unreadable)", payload, UNREADABLE, max_retries=0)
+
+
+class NewJob(msgspec.Struct, frozen=True, gc=False):
+    """A request to run a task. `due` is a moment, `delay` a time from now; not both."""
+
+    id: str
+    spec: Spec
+    queue: str = DEFAULT_QUEUE
+    priority: int = DEFAULT_PRIORITY
+    delay: int = 0
+    due: int | None = None
+    unique: str | None = None
+    fresh: bool = False
+    """the id was made for this job, so nobody else can have it: a store that keeps ids in
+    several places need not ask all of them"""
+
+
+class Receipt(msgspec.Struct, frozen=True, gc=False):
+    """What became of one `NewJob`: `id` is the job that stands for it from now on.
+
+    `duplicate` says that this job was there before, found by its id or its unique key.
+    """
+
+    id: str
+    duplicate: bool = False
+
+
+class Failure(msgspec.Struct, frozen=True, gc=False):
+    """Why an attempt failed: the exception's type, its text, and where it came from."""
+
+    kind: str
+    message: str
+    traceback: str = ""
+    at: int = 0
+    """when the attempt began; of an unknown task, since when it has been that; 0 if not told"""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}" if self.message else self.kind
+
+
+class Progress(msgspec.Struct, frozen=True, gc=False):
+    """How far an attempt has come, in its own words."""
+
+    percent: float
+    message: str = ""
+
+
+class Lease(msgspec.Struct, frozen=True, gc=False):
+    """The right to write to a job: good only while the store still has this fence for it."""
+
+    id: str
+    fence: int
+
+
+class Job(msgspec.Struct, frozen=True, gc=False):
+    """A job as the store has it."""
+
+    id: str
+    spec: Spec
+    queue: str
+    state: State
+    priority: int
+    created_at: int
+    due: int
+    attempt: int = 0
+    """runs so far; a claim counts as one, a release or a snooze gives it back"""
+    fence: int = 0
+    lease_until: int | None = None
+    worker: str | None = None
+    unique: str | None = None
+    started_at: int | None = None
+    finished_at: int | None = None
+    result: bytes | None = None
+    error: Failure | None = None
+    ref: int = 0
+    """where the store has the job, as a short cut back to it; nothing to anyone else"""
+    progress: Progress | None = None
+    """the last report of the last attempt"""
+    waits_for: tuple[str, ...] = ()
+    """of a blocked job: those of its parents that have not ended, in no order"""
+    checkpoint: bytes | None = None
+    """what an attempt left for the next one"""
+
+    @property
+    def task(self) -> str:
+        return self.spec.task
+
+    @property
+    def expires_at(self) -> int | None:
+        """The moment after which it is cancelled instead of started, if there is one."""
+        spec = self.spec
+        if spec.expires_in is None:
+            return spec.expires_at
+        moment = self.created_at + spec.expires_in
+        return moment if spec.expires_at is None else min(moment, spec.expires_at)
+
+    @property
+    def lease(self) -> Lease:
+        return Lease(self.id, self.fence)
+
+
+class Transition(msgspec.Struct, frozen=True, gc=False):
+    """The one move that follows an attempt. A store applies it only while the fence holds."""
+
+    id: str
+    fence: int
+    state: State
+    delay: int = 0
+    due: int | None = None
+    """for retry and scheduled: a moment, which wins over `delay`"""
+    result: bytes | None = None
+    error: Failure | None = None
+    refund: bool = False
+    """the attempt does not count: snoozed or released"""
+    queue: str = ""
+    ref: int = 0
+    """these two are the job's own and save the store a search; without a ref it makes one"""
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """A line of the journal: a job as it was right after an attempt, or the job, had ended.
+
+    `at` is when that was; `key` is where the store has the line, and never another one. A job
+    can end more than once, for it can be replayed: what ended is told by the job's id, its
+    fence and `ran`.
+    """
+
+    key: str
+    at: int
+    job: Job
+    ran: bool = True
+    """an attempt ended; if not, the job was cancelled while it waited, and what it says of a
+    worker and a start is of an attempt that had ended before"""
+
+
+class JobQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs to list. `cursor` is the one that the page before gave."""
+
+    states: tuple[State, ...] = ()
+    queue: str | None = None
+    task: str | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+    @property
+    def filters(self) -> bool:
+        """Whether some jobs of the states asked for may not match."""
+        return self.queue is not None or self.task is not None
+
+    def matches(self, job: Job) -> bool:
+        return (self.queue is None or job.queue == self.queue) and (
+            self.task is None or job.spec.task == self.task
+        )
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One page of a listing.
+
+    A page may be short, even empty, while `cursor` is not None: a store looks at a
+    bounded number of jobs for one page, however few of them match.
+    """
+
+    jobs: Sequence[Job]
+    cursor: str | None = None
+
+
+class QueueStats(msgspec.Struct, frozen=True):
+    """A queue and how many jobs it has in each state (states with none left out)."""
+
+    name: str
+    counts: Mapping[State, int]
+    paused: bool = False
+
+
+class WorkerInfo(msgspec.Struct, frozen=True):
+    """A worker as it describes itself; `seen_at` is when the store last heard of it."""
+
+    id: str
+    host: str
+    pid: int
+    queues: tuple[str, ...]
+    concurrency: int
+    started_at: int
+    active: int = 0
+    seen_at: int = 0
+
+
+class Term(msgspec.Struct, frozen=True):
+    """A leadership that was won: `term` grows with each new holder."""
+
+    holder: str
+    term: int
+    expires_at: int

@@ -1,0 +1,196 @@
+"""What one attempt came to, and the move that follows from it.
+
+Result or exception -> `Outcome` -> `Transition`, with no I/O on the way: the worker
+and the rescuer both ask `decide`, so a crash is judged by the same rules as an error.
+"""
+
+from __future__ import annotations
+
+import random
+import traceback
+from types import TracebackType
+from typing import Any, Final
+
+import msgspec
+
+from ..errors import Retry, Snooze
+from .clock import moment_ms, to_ms
+from .model import Failure, Job, Transition
+from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
+from .states import State
+
+COMPLETED: Final = State.COMPLETED
+MAX_MESSAGE: Final = 2_000
+MAX_TRACEBACK: Final = 20_000
+
+
+class Succeeded(msgspec.Struct, frozen=True, gc=False):
+    """The handler returned; `result` is encoded already."""
+
+    result: bytes | None = None
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The handler raised. `after` is a wait in seconds that the handler chose itself."""
+
+    failure: Failure
+    cause: BaseException | None = None
+    after: float | None = None
+    fatal: bool = False
+
+
+class Snoozed(msgspec.Struct, frozen=True):
+    """The handler asked to be run later: after `delay` milliseconds, or at `due`."""
+
+    delay: int = 0
+    due: int | None = None
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """The lease ran out: the worker crashed, froze or was cut off. Costs the attempt."""
+
+
+class Released(msgspec.Struct, frozen=True):
+    """The worker gave the job back unharmed, on shutdown or because it cannot run it."""
+
+    delay: int = 0
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """The worker has no task of this name; another may have, as in the midst of a deploy.
+
+    Costs no attempt. After `patience` milliseconds of it the job is dead.
+    """
+
+    patience: int = 60 * 60 * 1000
+
+
+class Expired(msgspec.Struct, frozen=True):
+    """The job was claimed after it had expired: cancelled, and the attempt does not count."""
+
+
+Outcome = Succeeded | Failed | Snoozed | Lost | Released | Unknown | Expired
+
+UNKNOWN: Final = "UnknownTask"
+SHORTEST_UNKNOWN: Final = 2_000
+LONGEST_UNKNOWN: Final = 60_000
+"""How long a job of an unknown task waits, in milliseconds: the longer, the longer it has."""
+
+LOST: Final = Failure(
+    "LeaseExpired", "the worker stopped renewing its lease: it crashed, froze or was cut off"
+)
+
+
+EXPIRED: Final = Failure("Expired", "no worker could start it before it expired")
+
+
+def outcome_of(error: BaseException, policy: RetryPolicy) -> Outcome:
+    """The outcome that an exception from a handler stands for."""
+    if isinstance(error, Snooze):
+        if error.until is not None:
+            return Snoozed(due=moment_ms(error.until, "Snooze(until=…)"))
+        return Snoozed(delay=to_ms(error.delay or 0))
+    after = error.after if isinstance(error, Retry) else None
+    return Failed(failure_of(error), error, after, policy.is_fatal(error))
+
+
+def failure_of(error: BaseException) -> Failure:
+    """An exception as a record, cut to a bounded size: the end of a traceback says most."""
+    try:
+        message = str(error)
+        trace = "".join(traceback.format_exception(type(error), error, _outside(error)))
+    except Exception as unprintable:  # a broken __str__ must not hide which error it was
+        message = f"(its text cannot be shown: {type(unprintable).__name__})"
+        trace = ""
+    return Failure(
+        type(error).__name__, _storable(message[:MAX_MESSAGE]), _storable(trace[-MAX_TRACEBACK:])
+    )
+
+
+def _outside(error: BaseException) -> TracebackType | None:
+    """The traceback from the first frame that is not ours: the handler is what people look for."""
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_globals.get("__name__", "").startswith("windlass.worker"):
+        trace = trace.tb_next
+    return trace or error.__traceback__
+
+
+def _storable(text: str) -> str:
+    """Text that every engine takes: no NUL, nothing that UTF-8 cannot hold."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def decide(
+    job: Job,
+    outcome: Outcome,
+    policy: RetryPolicy = DEFAULT_RETRY,
+    uniform: Uniform = random.random,
+) -> Transition:
+    """The transition that takes an active job out of this attempt."""
+    if isinstance(outcome, Succeeded):
+        # The way of nearly every job, so without the detours of the others.
+        return Transition(
+            job.id, job.fence, COMPLETED, result=outcome.result, queue=job.queue, ref=job.ref
+        )
+    match outcome:
+        case Snoozed(delay, due):
+            known = _known(job.error)
+            return _transition(job, State.SCHEDULED, delay=delay, due=due, refund=True, error=known)
+        case Released(delay):
+            state = State.SCHEDULED if delay else State.PENDING
+            return _transition(job, state, delay=delay, refund=True)
+        case Lost():
+            return _after_failure(job, Failed(LOST), policy, uniform)
+        case Failed():
+            return _after_failure(job, outcome, policy, uniform)
+        case Unknown(patience):
+            return _after_unknown(job, patience)
+        case Expired():
+            return _transition(job, State.CANCELLED, refund=True, error=EXPIRED)
+
+
+def has_expired(job: Job) -> bool:
+    """Whether the store handed out a job, at `started_at`, that is not to be started any more."""
+    if job.spec.expires_in is None and job.spec.expires_at is None:
+        return False
+    return (job.started_at or 0) > (job.expires_at or 0)
+
+
+def was_expired(job: Job) -> bool:
+    """Whether a cancelled job was cancelled because it had expired."""
+    return job.error is not None and job.error.kind == EXPIRED.kind
+
+
+def _after_failure(job: Job, failed: Failed, policy: RetryPolicy, uniform: Uniform) -> Transition:
+    failure = msgspec.structs.replace(failed.failure, at=job.started_at or 0)
+    if failed.fatal or job.attempt > job.spec.max_retries:
+        return _transition(job, State.DEAD, error=failure)
+    wait = failed.after
+    if wait is None:
+        wait = policy.wait(max(job.attempt, 1), failed.cause, uniform)
+    return _transition(job, State.RETRY, delay=to_ms(wait), error=failure)
+
+
+def _after_unknown(job: Job, patience: int) -> Transition:
+    now = job.started_at or 0
+    since = job.error.at if job.error and job.error.kind == UNKNOWN and job.error.at else now
+    if now - since >= patience:
+        # Without a moment: patience begins anew if someone replays the job.
+        text = f"no worker has known the task {job.task} for {patience / 1000:g} s; "
+        text += "start one that does and replay the job"
+        return _transition(job, State.DEAD, error=Failure(UNKNOWN, text))
+    delay = min(max((now - since) // 2, SHORTEST_UNKNOWN), LONGEST_UNKNOWN)
+    text = f"this worker has no task {job.task}; the job waits for one that has"
+    error = Failure(UNKNOWN, text, at=since)
+    return _transition(job, State.SCHEDULED, delay=delay, refund=True, error=error)
+
+
+def _known(error: Failure | None) -> Failure | None:
+    """The error of a job that some worker did know, so that patience with it begins anew."""
+    if error is None or error.kind != UNKNOWN:
+        return None
+    return msgspec.structs.replace(error, at=0)
+
+
+def _transition(job: Job, state: State, **rest: Any) -> Transition:
+    return Transition(job.id, job.fence, state, queue=job.queue, ref=job.ref, **rest)

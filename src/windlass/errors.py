@@ -1,0 +1,234 @@
+"""Every error that Windlass raises, in one tree.
+
+    WindlassError
+    ├── UsageError                the caller's fault; nothing was written
+    │   ├── InvalidOption         a value outside what the option allows
+    │   ├── InvalidArguments      arguments that do not fit the task's signature
+    │   ├── PayloadTooLarge
+    │   ├── UnencodableValue
+    │   ├── UnknownScheme         no store serves this URL
+    │   ├── UnknownTask
+    │   ├── UnknownJob
+    │   ├── UnknownSchedule
+    │   ├── WrongState            the job's state does not allow the request
+    │   ├── MoveRefused           another move has the store
+    │   ├── ConfigError
+    │   ├── Veto                  a middleware refused the job
+    │   └── WouldBlock            a blocking call inside a running event loop
+    ├── MissingExtra              an optional dependency is not installed
+    ├── StartupFailed             a hook or a resource of the worker failed
+    ├── CorruptRecord             stored bytes that cannot be read back
+    ├── LeaseLost                 the job is no longer this worker's to complete
+    ├── StoreError
+    │   ├── StoreUnavailable      try again: the engine did not answer
+    │   └── SchemaMismatch        the stored schema is not the one this code knows
+    ├── ResultError               what waiting for a result can come to
+    │   ├── JobFailed
+    │   ├── JobCancelled
+    │   └── ResultTimeout
+    └── Directive                 raised by handlers to choose their own outcome
+        ├── Retry
+        ├── Fatal
+        └── Snooze
+
+An error's text is one sentence that says what was wrong and what to do.
+
+Outside of the tree stands `AttemptStopped`, which is not an error: see there.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+
+class WindlassError(Exception):
+    """The root: `except WindlassError` catches all that Windlass raises itself."""
+
+
+class UsageError(WindlassError):
+    """The request cannot be carried out as given."""
+
+
+class InvalidOption(UsageError, ValueError):
+    """An option has a value it cannot have."""
+
+
+class InvalidArguments(UsageError, TypeError):
+    """The arguments do not fit the task's signature."""
+
+
+class PayloadTooLarge(UsageError, ValueError):
+    """The encoded arguments or result are larger than the limit."""
+
+
+class UnencodableValue(UsageError, TypeError):
+    """An argument or a result has a type that the codec cannot encode."""
+
+
+class UnknownScheme(UsageError, ValueError):
+    """No store serves this URL."""
+
+
+class UnknownTask(UsageError, LookupError):
+    """No task of this name is registered."""
+
+
+class UnknownJob(UsageError, LookupError):
+    """The store has no job of this id."""
+
+
+class UnknownSchedule(UsageError, LookupError):
+    """The store has no schedule of this name."""
+
+
+class WrongState(UsageError):
+    """The job is in a state that does not allow the request."""
+
+
+class MoveRefused(UsageError):
+    """Another move is under way on the same store, or this one has lost its turn to it."""
+
+
+class ConfigError(UsageError, ValueError):
+    """A setting is unknown or has a value it cannot have."""
+
+
+class Veto(UsageError):
+    """Raised by a middleware to refuse a job; the caller gets it, and nothing is stored."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason or "it gave no reason"
+
+    def __str__(self) -> str:
+        return f"A middleware refused the job: {self.reason}"
+
+
+class WouldBlock(UsageError, RuntimeError):
+    """A blocking call was made inside a running event loop."""
+
+
+class MissingExtra(WindlassError, ImportError):
+    """An optional dependency is needed for this and is not installed."""
+
+
+class StartupFailed(WindlassError):
+    """The worker did not start: a start-up hook failed, or a resource could not be opened."""
+
+
+class CorruptRecord(WindlassError, ValueError):
+    """Stored bytes cannot be read back: damaged, too new, or of an unknown codec."""
+
+
+class LeaseLost(WindlassError):
+    """The job was cancelled, or another worker has it: a handler's transaction is rolled back."""
+
+
+class StoreError(WindlassError):
+    """The engine behind the store reported a fault."""
+
+
+class StoreUnavailable(StoreError):
+    """The engine did not answer; the same call may succeed later.
+
+    Of a `finish` that went to several servers, `settled` has the claims (id and fence) that are
+    done with, since theirs did answer, and `held` the ids of those whose lease still held.
+    """
+
+    def __init__(
+        self,
+        *args: object,
+        settled: frozenset[tuple[str, int]] = frozenset(),
+        held: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(*args)
+        self.settled = settled
+        self.held = held
+
+
+class SchemaMismatch(StoreError):
+    """The stored schema is newer than this code, or was changed by hand."""
+
+
+class ResultError(WindlassError):
+    """A job has no result to give."""
+
+
+class JobFailed(ResultError):
+    """The job is dead; `kind` and `traceback` are those of its last error."""
+
+    def __init__(self, message: str, *, kind: str = "", traceback: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.traceback = traceback
+
+
+class JobCancelled(ResultError):
+    """The job was cancelled before it completed."""
+
+
+class ResultTimeout(ResultError, TimeoutError):
+    """The job was not finished within the given time; it goes on all the same."""
+
+
+class Directive(WindlassError):
+    """Raised by a handler to choose its own outcome; not a fault by itself."""
+
+
+class Retry(Directive):
+    """Try again, after `after` seconds or as the task's policy says; uses one retry."""
+
+    def __init__(self, reason: str = "", *, after: float | timedelta | None = None) -> None:
+        super().__init__(reason or "the handler asked for a retry")
+        self.after = seconds(after, "Retry(after=…)") if after is not None else None
+
+
+class Fatal(Directive):
+    """Give up now: the job goes to dead whatever retries it has left."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason or "the handler gave up")
+
+
+class Snooze(Directive):
+    """Run again later without using an attempt: `Snooze(60)` or `Snooze(until=moment)`."""
+
+    def __init__(
+        self,
+        delay: float | timedelta | None = None,
+        *,
+        until: datetime | None = None,
+        reason: str = "",
+    ) -> None:
+        super().__init__(reason or "the handler snoozed")
+        if (delay is None) == (until is None):
+            raise InvalidOption("Snooze takes either a delay or until=…, exactly one of them.")
+        if until is not None and until.tzinfo is None:
+            raise InvalidOption("Snooze(until=…) needs a datetime with a time zone.")
+        self.delay = seconds(delay, "Snooze(…)") if delay is not None else None
+        self.until = until
+
+
+class AttemptStopped(BaseException):
+    """Raised into the thread of a blocking handler whose time is up or whose job is called off.
+
+    As `asyncio.CancelledError` is for async handlers: no `Exception`, so that a handler that
+    catches all of these ends all the same. Catch it to clean up, then raise it again.
+    """
+
+
+def seconds(value: float | timedelta, what: str) -> float:
+    """A duration in seconds; `what` names it in the error for one that cannot be."""
+    try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
+        number = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    except (TypeError, ValueError):
+        raise InvalidOption(
+            f"{what} is a number of seconds or a timedelta; got {value!r}."
+        ) from None
+    if not 0 <= number < float("inf"):
+        raise InvalidOption(
+            f"{what} must be a finite number of seconds, 0 or more; got {number:g}."
+        )
+    return number
