@@ -1,0 +1,299 @@
+"""What every store promises. Open this file second, after `core/states.py`.
+
+The words are those of the domain; no driver's types pass through here. Rules that
+hold for every method:
+
+- **Batch first.** One call is one atomic step on the engine (on Redis: for each 500 jobs or
+  1,000 parents; on a Cluster: for each slot), and its work never grows with the backlog.
+- **The store's clock decides.** Durations come in, moments are computed here.
+- **Fenced.** A write by a worker carries the fence of its claim. Where the store has
+  another fence, or the job is no longer active, nothing is written and the id is
+  missing from the answer. That absence is the signal that the lease is lost or the
+  job was cancelled; there is no other channel for it.
+- **Safe to repeat.** A call that was carried out and whose answer was lost can be
+  made again without harm.
+- An engine that does not answer raises `StoreUnavailable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+from ..core.model import (
+    Entry,
+    Job,
+    JobQuery,
+    Lease,
+    NewJob,
+    Page,
+    Progress,
+    QueueStats,
+    Receipt,
+    Term,
+    Transition,
+    WorkerInfo,
+)
+from ..core.schedule import Schedule
+from ..core.states import DELETABLE, State
+from ..errors import InvalidOption
+
+PROMOTE_BATCH: Final = 1_000
+"""The most due jobs that one claim makes pending before it looks at priorities."""
+
+SCAN_BATCH: Final = 1_000
+"""The most jobs that `find` looks at for one page."""
+
+
+class Store(Protocol):
+    """An engine that holds jobs."""
+
+    @property
+    def blocking(self) -> bool:
+        """Whether no method but `wait` suspends, so that it can be driven without an event loop."""
+
+    # -- life of the store ---------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Connect, and migrate unless that was switched off. Needed before anything else."""
+
+    async def close(self) -> None:
+        """Let go of every resource. Closing twice is allowed."""
+
+    async def migrate(self) -> Sequence[str]:
+        """Bring the schema up to date and name the migrations applied; none is a good answer.
+
+        Raises `SchemaMismatch` when the schema is newer than this code or was tampered with.
+        """
+
+    async def ping(self) -> None:
+        """Return if the engine answers, raise `StoreUnavailable` if not."""
+
+    async def now(self) -> int:
+        """The present moment by the store's clock, which is the one that counts."""
+
+    # -- the way of a job ----------------------------------------------------------------
+
+    async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        """Accept jobs; one receipt for each, in order.
+
+        A job whose id exists, in whatever state, or whose unique key is held by a live
+        job is reported as a duplicate and changes nothing; the others are not affected.
+        The first of two in the same batch wins. A job is pending if its time has come,
+        scheduled if not.
+
+        A job with parents is blocked while one of them is live. If one is dead or cancelled
+        it is cancelled at once, unless it runs anyway. A parent must be there, or come before
+        it in the same call: otherwise `UnknownJob`, and nothing of the call is written. If a
+        call takes several steps, all parents are looked for before the first, and one that is
+        gone when its turn comes counts as completed.
+        """
+
+    async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
+        """The jobs of these ids; an unknown one is missing from the answer."""
+
+    async def claim(
+        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+    ) -> Sequence[Job]:
+        """Hand at most `limit` pending jobs to `worker` for `lease` milliseconds.
+
+        `queues` is in order of preference, each with the most that it may give. Due jobs
+        of these queues become pending first. Within a queue the highest priority goes
+        first, and within a priority the one that has been pending longest. Each job gets
+        one more attempt and a fence greater than any that it had. A paused queue gives
+        nothing. May give fewer than there are: a store bounds one call. Only an empty answer
+        says that there is nothing.
+        """
+
+    async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
+        """Hold these leases for `lease` milliseconds from now; the ids that were still held.
+
+        A lease that ran out counts as held until someone has rescued the job.
+        """
+
+    async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
+        """Apply what attempts came to; the ids whose lease still held.
+
+        Serves success, retry, death, snooze and release alike. A job that goes back to
+        pending goes to the front of its priority, a batch of them in its own order. A
+        completed or cancelled job is kept for `spec.keep`, and not at all if that is 0; a
+        dead one until someone deletes it. All that a live job holds, its unique key for
+        one, is free in the same step.
+
+        So are its dependents: those that have nothing left to wait for become pending, or
+        scheduled if their time is to come; those that were orphaned are cancelled, and with
+        them those that depend on them. What the end of one job releases goes to the end of the
+        line in the order in which it came. Where there are many, the step does a bounded number
+        and notes the rest for `unblock`. The same holds for whatever else ends a job.
+        """
+
+    async def report(self, reports: Sequence[tuple[Lease, Progress]]) -> None:
+        """Note how far attempts have come; those whose lease is lost are left out."""
+
+    async def checkpoint(self, states: Sequence[tuple[Lease, bytes]]) -> frozenset[str]:
+        """Keep what attempts leave for the next one; the ids whose lease still held.
+
+        Each claim of the job brings it. It goes when the job is completed.
+        """
+
+    async def wait(self, queues: Sequence[str], timeout: float) -> None:
+        """Return when these queues may have work, a job's time has come, or after `timeout` s.
+
+        No queues means every queue, those to come as well. May return for nothing; never
+        sleeps past the next due time, never longer than asked.
+        """
+
+    # -- upkeep --------------------------------------------------------------------------
+
+    async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
+        """Take over at most `limit` active jobs whose lease ran out, longest ago first.
+
+        The attempt stays the one that was lost; the fence is new, so the former owner can
+        no longer write, and two rescuers never get the same job.
+        """
+
+    async def unblock(self, limit: int) -> int:
+        """Go on with what ended jobs owe to dependents; how many it looked at, 0 if nothing is."""
+
+    async def prune(self, limit: int) -> int:
+        """Drop at most `limit` finished jobs that were kept long enough; how many it was."""
+
+    async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
+        """Win or renew the leadership of `role` for `ttl` milliseconds; None if another has it.
+
+        The term grows with each change of holder. Leadership saves work; nothing may
+        depend on there being only one leader.
+        """
+
+    async def resign(self, role: str, holder: str) -> None:
+        """Give up a leadership at once, if `holder` has it."""
+
+    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
+        """Enter a worker into the list, or bring its entry up to date, for `ttl` milliseconds."""
+
+    async def leave(self, worker: str) -> None:
+        """Take a worker off the list at once."""
+
+    # -- schedules -----------------------------------------------------------------------
+
+    async def put_schedules(self, schedules: Sequence[Schedule]) -> None:
+        """Add schedules, or change those that have these names.
+
+        A new one begins now, or where another store left it, if it has a `last`. Of one that is
+        there, what is the store's own stays: whether it is paused, its last tick and its job.
+        """
+
+    async def schedules(self) -> Sequence[Schedule]:
+        """Every schedule, by name."""
+
+    async def pause_schedules(self, names: Sequence[str], paused: bool) -> frozenset[str]:
+        """Pause schedules, or let them go on from now; the names that there are."""
+
+    async def drop_schedules(self, names: Sequence[str]) -> frozenset[str]:
+        """Remove schedules; the names that were. Jobs that they made stay."""
+
+    async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
+        """See to a tick: note it as the last one and insert its job, in one step.
+
+        None, and nothing happens, unless it has come by the store's clock, is later than the
+        last one, and the schedule still has the `last` given here and is not paused. Where
+        overlap leaves the job out, the receipt is a duplicate: the job that is still there.
+        """
+
+    # -- journal and move ----------------------------------------------------------------
+
+    async def keep_journal(self, on: bool) -> None:
+        """From now on, for every handle on this store, note in the journal what ends; or stop.
+
+        What ends is an attempt, whatever it came to, and a job, cancelled before it ran or not.
+        The note is part of the step that ends it. Off, nothing is noted and nothing is paid for;
+        what was noted stays until it is trimmed.
+        """
+
+    async def read_journal(self, limit: int) -> Sequence[Entry]:
+        """The oldest entries, at most `limit`. They stay: whoever has kept them trims them.
+
+        An entry whose step is not visible yet may come later than one with a later `at`, but
+        it comes: none is passed over. Entries of one moment come in any order. May give fewer
+        than there are: a store bounds one call.
+        """
+
+    async def trim_journal(self, entries: Sequence[Entry]) -> None:
+        """Drop entries that were read and are kept elsewhere; one that is gone is no error."""
+
+    async def restore(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
+        """Take in jobs of another store as they are there; one receipt for each, in order.
+
+        Keeps state, attempts, times, error, result, progress, unique key and fence; every fence
+        that is given from now on is above those. Pending jobs go to the end of the line in the
+        order given. As by `insert`, an id that exists makes a duplicate, and so does a unique
+        key that is held, of a job that is not finished. An active job is `InvalidOption`, and
+        nothing of the call is stored: it belongs to a worker of the other store.
+        """
+
+    # -- people --------------------------------------------------------------------------
+
+    async def find(self, query: JobQuery) -> Page:
+        """List jobs, state by state in the order asked (all states if none was).
+
+        Waiting jobs come queue by queue: pending ones in the order in which they will run,
+        scheduled and retry ones by due time. Active jobs come in the order in which they
+        were claimed (jobs of one claim by id), blocked ones by id, finished ones newest
+        first. A job that stays where it is is listed exactly once. A cursor that this store
+        did not give is `InvalidOption`.
+        """
+
+    async def queues(self) -> Sequence[QueueStats]:
+        """Every queue that has jobs or is paused, by name, with its counts."""
+
+    async def workers(self) -> Sequence[WorkerInfo]:
+        """The workers that were heard of within their `ttl`, by id."""
+
+    async def reschedule(
+        self, ids: Sequence[str], delay: int = 0, due: int | None = None
+    ) -> frozenset[str]:
+        """Give pending, scheduled or retry jobs another time; the ids that were.
+
+        `due` is a moment and wins over `delay`. A job whose new time has come is pending, at
+        the end of the line; a pending one whose time is to come is scheduled. Attempts so far
+        stay counted.
+        """
+
+    async def cancel(self, ids: Sequence[str]) -> frozenset[str]:
+        """Cancel live jobs; the ids that were. An active one loses its lease by it."""
+
+    async def replay(self, ids: Sequence[str]) -> frozenset[str]:
+        """Make dead or cancelled jobs pending again, with all their attempts; the ids that were.
+
+        Goes to the end of the line, or is blocked again by those of its parents that are live.
+        Refused while another live job holds the unique key.
+        """
+
+    async def delete(
+        self,
+        ids: Sequence[str],
+        states: frozenset[State] = DELETABLE,
+        *,
+        moved: bool = False,
+    ) -> frozenset[str]:
+        """Remove jobs in one of these states and all trace of them; the ids that were.
+
+        An active job is always refused. To its dependents a live one has failed by it, unless
+        it was `moved` to another store: then they wait on, to be moved as well.
+        """
+
+    async def pause(self, queue: str) -> None:
+        """Stop claims from `queue`, for every worker, until it is resumed."""
+
+    async def resume(self, queue: str) -> None:
+        """Allow claims from `queue` again and wake who waits for it."""
+
+
+def refuse_active(jobs: Sequence[Job]) -> None:
+    """What every store asks of jobs before it restores them."""
+    active = [job.id for job in jobs if job.state is State.ACTIVE]
+    if active:
+        raise InvalidOption(
+            f"Job {active[0]} is active: a worker of its own store has it. "
+            "Wait until it has ended, then restore it."
+        )

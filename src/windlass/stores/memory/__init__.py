@@ -1,0 +1,5 @@
+"""The store in memory: the specification that runs."""
+
+from .store import MemoryStore
+
+__all__ = ["MemoryStore"]
