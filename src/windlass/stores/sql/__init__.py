@@ -1,0 +1,1 @@
+"""What the SQL engines share: operations, row mapping, queries, migrations."""

@@ -1,0 +1,68 @@
+"""Queries in the placeholders of a driver.
+
+The files have `:name` for named arguments and `?` for those by position, as SQLite takes them.
+Other drivers count (`$1`) or repeat (`%s`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+# What is quoted, and the :: of a cast, are matched first so that they are left alone.
+_TOKEN = re.compile(r"'(?:[^']|'')*'|::|(?<!\w):([a-z_][a-z0-9_]*)|\?|%")
+
+
+class Query(NamedTuple):
+    """A query as a driver takes it, and the names of its arguments in the order it takes them."""
+
+    text: str
+    names: tuple[str, ...]
+
+    def arguments(self, params: Mapping[str, Any]) -> Sequence[Any]:
+        return [params[name] for name in self.names]
+
+
+def numbered(sql: str) -> Query:
+    """With `$1`, `$2` …; a name that comes twice has one number."""
+    names: list[str] = []
+    count = 0
+
+    def placeholder(token: re.Match[str]) -> str:
+        nonlocal count
+        name = token.group(1)
+        if name is not None:
+            if name not in names:
+                names.append(name)
+            return f"${names.index(name) + 1}"
+        if token.group() == "?":
+            count += 1
+            return f"${count}"
+        return token.group()
+
+    return Query(_TOKEN.sub(placeholder, sql), tuple(names))
+
+
+def formatted(sql: str) -> Query:
+    """With `%s` for each; a name that comes twice is given twice."""
+    return _repeated(sql, "%s", "%%")
+
+
+def questioned(sql: str) -> Query:
+    """With `?` for each; a name that comes twice is given twice."""
+    return _repeated(sql, "?", "%")
+
+
+def _repeated(sql: str, mark: str, percent: str) -> Query:
+    names: list[str] = []
+
+    def placeholder(token: re.Match[str]) -> str:
+        name = token.group(1)
+        if name is not None:
+            names.append(name)
+        if name is not None or token.group() == "?":
+            return mark
+        return token.group().replace("%", percent)
+
+    return Query(_TOKEN.sub(placeholder, sql), tuple(names))

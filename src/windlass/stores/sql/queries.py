@@ -1,0 +1,41 @@
+"""Loads `.sql` files: a later folder's file wins over that of the same name in one before.
+
+So a listing of `stores/<dialect>/queries` shows exactly where an engine differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Final
+
+from .rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS
+
+SHARED: Final = "windlass.stores.sql"
+
+JOB_COLUMNS: Final = {
+    "/*columns*/": ", ".join(COLUMNS),
+    "/*claim_columns*/": ", ".join(CLAIM_COLUMNS),
+    "/*lock_columns*/": ", ".join(LOCK_COLUMNS),
+}
+"""What stands for lists of columns in the queries of a store."""
+
+
+def load_queries(*packages: str, columns: Mapping[str, str] = JOB_COLUMNS) -> Mapping[str, str]:
+    """The queries of these packages by name, comments cut, lists of columns filled in."""
+    found: dict[str, str] = {}
+    for package in packages:
+        folder = files(package) / "queries"
+        for file in folder.iterdir() if folder.is_dir() else ():
+            if file.name.endswith(".sql"):
+                text = _prepare(file.read_text("utf-8"), columns)
+                found[file.name.removesuffix(".sql")] = text
+    return found
+
+
+def _prepare(text: str, columns: Mapping[str, str]) -> str:
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+    query = "\n".join(lines).strip()
+    for mark, names in columns.items():
+        query = query.replace(mark, names)
+    return query

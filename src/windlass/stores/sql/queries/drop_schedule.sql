@@ -1,0 +1,2 @@
+-- Removes a schedule. Arguments by position: name.
+DELETE FROM windlass_schedules WHERE name = ?

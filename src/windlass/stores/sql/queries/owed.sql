@@ -1,0 +1,3 @@
+-- What is owed to dependents, longest ago first. Arguments: limit.
+-- Returns: note, parent, until, why.
+SELECT note, parent, until, why FROM windlass_owed ORDER BY note LIMIT :limit

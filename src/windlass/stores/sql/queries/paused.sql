@@ -1,0 +1,2 @@
+-- Returns: the names of paused queues.
+SELECT queue FROM windlass_paused

@@ -1,0 +1,2 @@
+-- Resumes a queue. Arguments: queue.
+DELETE FROM windlass_paused WHERE queue = :queue

@@ -1,0 +1,2 @@
+-- Workers that were heard of in time, by id. Arguments: now. Returns: id, info, seen_at.
+SELECT id, info, seen_at FROM windlass_workers WHERE expires_at > :now ORDER BY id

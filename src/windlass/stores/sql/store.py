@@ -1,0 +1,226 @@
+"""The contract over any SQL engine: each method is one operation in one transaction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from ...core.model import (
+    Entry,
+    Job,
+    JobQuery,
+    Lease,
+    NewJob,
+    Page,
+    Progress,
+    QueueStats,
+    Receipt,
+    Term,
+    Transition,
+    WorkerInfo,
+)
+from ...core.schedule import Schedule
+from ...core.states import DELETABLE, State
+from ..contract import refuse_active
+from . import admin, births, claim, dependents, find, finish, insert, journal, timetable, upkeep
+from .database import Database
+from .dependents import STEP, Ended, ids_of
+from .dialect import Dialect
+from .loans import Loans
+from .operation import Operation, Plan
+from .rest import Rest
+
+
+class SqlStore(ABC):
+    """What SQL stores have in common; an engine adds how to wait, and what it does better."""
+
+    dialect: Dialect
+    """for connections that are not the store's own"""
+    loans: Loans
+    """the store's own connections, for handlers"""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._write, self._read = database.write, database.read
+        self._rest = Rest(lambda: self.unblock(STEP), blocking=database.blocking)
+
+    @property
+    def blocking(self) -> bool:
+        return self._database.blocking
+
+    async def open(self) -> None:
+        await self._database.open()
+
+    async def close(self) -> None:
+        await self._rest.close()
+        await self.loans.close()
+        await self._database.close()
+
+    async def migrate(self) -> Sequence[str]:
+        return await self._database.migrate()
+
+    async def ping(self) -> None:
+        await self.queues()
+
+    async def now(self) -> int:
+        return await self._read(_moment)
+
+    @abstractmethod
+    async def wait(self, queues: Sequence[str], timeout: float) -> None:
+        """As in the contract."""
+
+    @abstractmethod
+    def _wake(self) -> None:
+        """Tell waiters of this process that queues may have work."""
+
+    async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        receipts = await self._write(self.inserting(jobs))
+        self._wake()
+        return receipts
+
+    def inserting(self, jobs: Sequence[NewJob]) -> Plan[Sequence[Receipt]]:
+        """The operation behind `insert`, to be run in a transaction of whoever asks."""
+        return lambda now: insert.insert(jobs, now)
+
+    async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
+        return await self._read(lambda _: admin.get(ids))
+
+    async def claim(
+        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+    ) -> Sequence[Job]:
+        return await self._write(lambda now: claim.claim(queues, limit, lease, worker, now))
+
+    async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
+        return await self._write(lambda now: upkeep.renew(leases, lease, now))
+
+    async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
+        return await self._ended(await self._write(lambda now: finish.finish(transitions, now)))
+
+    def finishing(self, transitions: Sequence[Transition]) -> Plan[frozenset[str]]:
+        """The operation behind `finish`, to be run in a transaction of whoever asks."""
+        return lambda now: ids_of(finish.finish(transitions, now))
+
+    async def _ended(self, ended: Ended) -> frozenset[str]:
+        """What follows a step that ended jobs: others may go on now."""
+        self._wake()
+        if ended.owing:
+            await self._rest.begin()
+        return ended.ids
+
+    async def report(self, reports: Sequence[tuple[Lease, Progress]]) -> None:
+        await self._write(lambda _: upkeep.report(reports))
+
+    async def checkpoint(self, states: Sequence[tuple[Lease, bytes]]) -> frozenset[str]:
+        return await self._write(lambda _: upkeep.checkpoint(states))
+
+    async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
+        return await self._write(lambda now: upkeep.rescue(limit, lease, worker, now))
+
+    async def unblock(self, limit: int) -> int:
+        looked = await self._write(lambda now: dependents.unblock(limit, now))
+        if looked:
+            self._wake()
+        return looked
+
+    async def prune(self, limit: int) -> int:
+        return await self._write(lambda now: upkeep.prune(limit, now))
+
+    async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
+        return await self._write(lambda now: upkeep.elect(role, holder, ttl, now))
+
+    async def resign(self, role: str, holder: str) -> None:
+        await self._write(lambda _: upkeep.resign(role, holder))
+
+    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
+        await self._write(lambda now: upkeep.beat(worker, ttl, now))
+
+    async def leave(self, worker: str) -> None:
+        await self._write(lambda _: upkeep.leave(worker))
+
+    async def put_schedules(self, schedules: Sequence[Schedule]) -> None:
+        await self._write(lambda now: timetable.put(schedules, now))
+
+    async def schedules(self) -> Sequence[Schedule]:
+        return await self._read(lambda _: timetable.listed())
+
+    async def pause_schedules(self, names: Sequence[str], paused: bool) -> frozenset[str]:
+        return await self._write(lambda now: timetable.pause(names, paused, now))
+
+    async def drop_schedules(self, names: Sequence[str]) -> frozenset[str]:
+        return await self._write(lambda _: timetable.drop(names))
+
+    async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
+        receipt = await self._write(lambda now: timetable.tick(schedule, tick, now, self.inserting))
+        self._wake()
+        return receipt
+
+    async def keep_journal(self, on: bool) -> None:
+        await self._write(lambda _: journal.keep(on))
+
+    async def read_journal(self, limit: int) -> Sequence[Entry]:
+        return await self._read(lambda _: journal.read(limit))
+
+    async def trim_journal(self, entries: Sequence[Entry]) -> None:
+        await self._write(lambda _: journal.trim(entries))
+
+    async def restore(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
+        refuse_active(jobs)
+        restored = await self._write(lambda now: births.restore(jobs, now, self.restoring))
+        self._wake()
+        if restored.owing:
+            await self._rest.begin()
+        return restored.receipts
+
+    def restoring(self, jobs: Sequence[Job]) -> Plan[Sequence[Receipt]]:
+        """The operation behind `restore`, which sees to dependents."""
+        return lambda _: insert.restore(jobs)
+
+    async def find(self, query: JobQuery) -> Page:
+        return await self._read(lambda _: find.find(query))
+
+    async def queues(self) -> Sequence[QueueStats]:
+        return await self._read(lambda _: admin.queues())
+
+    async def workers(self) -> Sequence[WorkerInfo]:
+        return await self._read(admin.workers)
+
+    async def reschedule(
+        self, ids: Sequence[str], delay: int = 0, due: int | None = None
+    ) -> frozenset[str]:
+        moved = await self._write(
+            lambda now: admin.reschedule(ids, now + delay if due is None else due, now)
+        )
+        self._wake()
+        return moved
+
+    async def cancel(self, ids: Sequence[str]) -> frozenset[str]:
+        return await self._ended(await self._write(lambda now: admin.cancel(ids, now)))
+
+    async def replay(self, ids: Sequence[str]) -> frozenset[str]:
+        replayed = await self._write(lambda now: admin.replay(ids, now))
+        self._wake()
+        return replayed
+
+    async def delete(
+        self,
+        ids: Sequence[str],
+        states: frozenset[State] = DELETABLE,
+        *,
+        moved: bool = False,
+    ) -> frozenset[str]:
+        states &= DELETABLE
+        return await self._ended(
+            await self._write(lambda now: admin.delete(ids, states, now, moved=moved))
+        )
+
+    async def pause(self, queue: str) -> None:
+        await self._write(lambda _: admin.pause(queue))
+
+    async def resume(self, queue: str) -> None:
+        await self._write(lambda _: admin.resume(queue))
+        self._wake()
+
+
+def _moment(now: int) -> Operation[int]:
+    yield from ()
+    return now

@@ -1,0 +1,201 @@
+"""One SQLite connection: how it is opened, and how operations run on it."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ...core.clock import Clock
+from ...errors import StoreError, StoreUnavailable
+from ..sql.operation import Bulk, Plan, Row, Rows, Statement, run
+from .gate import GATE
+
+OLDEST_SQLITE: Final = (3, 35, 0)
+ROWS_AT_ONCE: Final = 50
+LONGEST_NAP: Final = 0.01
+BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+PASSING: Final = BUSY | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+
+
+class Options(NamedTuple):
+    """What the URL of a SQLite store can set."""
+
+    path: str
+    synchronous: str = "normal"
+    busy_timeout: float = 30.0
+    migrate: bool = True
+    create: bool = True
+    """whether a file that is not there is made"""
+
+
+class Connection:
+    """A connection that belongs to one thread at a time. A fork closes it; see `gate`."""
+
+    def __init__(self, options: Options, queries: Mapping[str, str], clock: Clock) -> None:
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise StoreError(
+                f"SQLite {sqlite3.sqlite_version} is too old: windlass needs 3.35 or newer."
+            )
+        self._options = options
+        self._queries = queries
+        self._clock = clock
+        self._raw: sqlite3.Connection | None = None
+        with GATE:
+            GATE.add(self)
+            self._connect()
+
+    @property
+    def path(self) -> str:
+        return self._options.path
+
+    @property
+    def raw(self) -> sqlite3.Connection:
+        """The driver's own; to be used `with GATE:` only."""
+        return self._raw or self._connect()
+
+    def is_still(self, raw: sqlite3.Connection) -> bool:
+        """Whether this is what `raw` gave before: no fork has closed it since."""
+        return self._raw is raw
+
+    def transact(self, plans: Sequence[Plan[Any]], begin: str) -> list[Any]:
+        """Run several operations in one transaction: all of them or none."""
+        with GATE:
+            self.begin(begin)
+            try:
+                now = self._clock()
+                answers = [run(plan(now), self._execute) for plan in plans]
+                self.raw.execute("COMMIT")
+            except BaseException as error:
+                self.rollback()
+                if isinstance(error, sqlite3.Error):
+                    raise self.fault(error) from error
+                raise
+        return answers
+
+    def read(self, sql: str, params: Mapping[str, Any] | None = None) -> Row:
+        """The one row of a query that changes nothing."""
+        with GATE:
+            row: Row = self.raw.execute(sql, params or {}).fetchone()
+        return row
+
+    def begin(self, begin: str) -> None:
+        self._patiently(self.raw, begin)
+
+    def rollback(self) -> None:
+        """Give up the transaction, if there still is one: a full disk ends it by itself."""
+        if self.raw.in_transaction:
+            self.raw.execute("ROLLBACK")
+
+    def close(self) -> None:
+        with GATE:
+            self.disconnect()
+
+    def disconnect(self) -> None:
+        if self._raw is not None:
+            self._raw.close()
+            self._raw = None
+
+    def _connect(self) -> sqlite3.Connection:
+        path = self._options.path
+        try:
+            raw = sqlite3.connect(
+                path if self._options.create else f"{Path(path).absolute().as_uri()}?mode=rw",
+                uri=not self._options.create,
+                # `_patiently` waits instead: SQLite's own waiting starves writers.
+                timeout=0,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+            )
+        except sqlite3.Error as error:
+            if not self._options.create and _is_missing(path):
+                raise StoreError(
+                    f"There is no SQLite file {path}: check the URL; a worker or the first job "
+                    "makes the file."
+                ) from None
+            raise StoreError(f"Cannot open the SQLite file {path}: {error}.") from error
+        try:
+            self._patiently(raw, "PRAGMA journal_mode = wal")
+            raw.execute(f"PRAGMA synchronous = {self._options.synchronous}")
+            raw.execute("PRAGMA temp_store = memory")
+        except sqlite3.Error as error:
+            raw.close()
+            raise StoreError(f"Cannot open the SQLite file {path}: {error}.") from error
+        except StoreError:
+            raw.close()
+            raise
+        self._raw = raw
+        return raw
+
+    def _patiently(self, raw: sqlite3.Connection, sql: str) -> None:
+        """Execute what takes a lock. Short random naps give every process its turn."""
+        deadline = time.monotonic() + self._options.busy_timeout
+        nap = 0.0005
+        while True:
+            try:
+                raw.execute(sql)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in BUSY:
+                    raise
+                if time.monotonic() > deadline:
+                    raise self.fault(error) from error
+            else:
+                return
+            time.sleep(random.uniform(0, nap))
+            nap = min(nap * 2, LONGEST_NAP)
+
+    def fault(self, error: sqlite3.Error) -> StoreError:
+        """The error in our words: what may pass by itself is told from what will not."""
+        text = f"SQLite could not write to {self._options.path}: {error}."
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return StoreUnavailable(text) if code in PASSING else StoreError(text)
+
+    def _execute(self, asked: Statement | Bulk) -> Any:
+        sql = self._queries[asked.query]
+        if isinstance(asked, Bulk):
+            return self._bulk(sql, asked.rows)
+        return self._rows(sql, asked.params)
+
+    def _rows(self, sql: str, params: Mapping[str, Any]) -> Rows:
+        raw = self.raw
+        try:
+            return raw.execute(sql, params).fetchall()
+        except sqlite3.OperationalError as error:
+            if "Could not decode" not in str(error):
+                raise
+        # One damaged text must not hide the rows beside it, as the driver would have it.
+        raw.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
+        try:
+            return raw.execute(sql, params).fetchall()
+        finally:
+            raw.text_factory = str
+
+    def _bulk(self, sql: str, rows: Rows) -> int:
+        """Many rows; those of an `/*each*/` query go many to a statement, which halves its cost."""
+        changed = 0
+        if "/*each*/" in sql and len(rows) >= ROWS_AT_ONCE:
+            head, each, tail = sql.split("/*each*/")
+            wide = head + ", ".join([each] * ROWS_AT_ONCE) + tail
+            whole = len(rows) - len(rows) % ROWS_AT_ONCE
+            for start in range(0, whole, ROWS_AT_ONCE):
+                flat = list(chain.from_iterable(rows[start : start + ROWS_AT_ONCE]))
+                changed += self.raw.execute(wide, flat).rowcount
+            rows = rows[whole:]
+        return changed + (self.raw.executemany(sql, rows).rowcount if rows else 0)
+
+
+def _is_missing(path: str) -> bool:
+    """Whether there is no such file, which is not the same as one that may not be looked at."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,3 @@
+-- Those of these jobs that others wait for. Arguments: ids (JSON). Returns: id.
+SELECT value FROM json_each(:ids)
+WHERE EXISTS (SELECT 1 FROM windlass_edges WHERE parent = value)

@@ -1,0 +1,2 @@
+-- Takes back all since the savepoint, which stays.
+ROLLBACK TO SAVEPOINT windlass

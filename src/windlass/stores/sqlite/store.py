@@ -1,0 +1,53 @@
+"""The SQLite store: a database, and a watch on its file for wake-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...core.clock import Clock, system_clock
+from ...errors import StoreError, StoreUnavailable
+from ..sql.store import SqlStore
+from .connection import Options
+from .database import STORE, SqliteDatabase
+from .dialect import dialect_of
+from .loans import SqliteLoans
+from .watch import Watch
+
+
+class SqliteStore(SqlStore):
+    """Jobs in one SQLite file, shared by any number of processes of one machine."""
+
+    def __init__(
+        self, options: Options, clock: Clock | None = None, *, blocking: bool = False
+    ) -> None:
+        self._clock = clock or system_clock
+        self._file = SqliteDatabase(options, STORE, self._clock, blocking=blocking)
+        self._watch: Watch | None = None
+        self.dialect = dialect_of(self._file.queries, options.path, self._clock)
+        self.loans = SqliteLoans(self._file.connect)
+        super().__init__(self._file)
+
+    async def open(self) -> None:
+        if self._watch is not None:
+            return
+        await super().open()
+        try:
+            self._watch = Watch(self._file.connect(), self._file.queries, self._clock)
+        except StoreError:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        await super().close()
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
+    async def wait(self, queues: Sequence[str], timeout: float) -> None:
+        if self._watch is None:
+            raise StoreUnavailable("The store is not open; call open() before use.")
+        await self._watch.wait(queues, timeout)
+
+    def _wake(self) -> None:
+        if self._watch is not None:
+            self._watch.wake()
