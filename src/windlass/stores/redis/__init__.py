@@ -1,0 +1,1 @@
+"""The store on Redis or Valkey: single server, Sentinel or Cluster."""

@@ -1,0 +1,70 @@
+"""How one shard is asked: scripts on its keys, and plain commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.clock import Clock
+from .io import Word
+from .keys import FIXED, Keys
+from .record import pack_queue
+from .scripts import script
+from .transport import Transport
+
+
+class Access:
+    """The way to one shard."""
+
+    def __init__(self, transport: Transport, keys: Keys, channel: str, clock: Clock | None) -> None:
+        self._transport = transport
+        self._keys = keys
+        self._channel = channel
+        self._clock = clock
+        self.blocking = transport.blocking
+
+    async def run(
+        self,
+        name: str,
+        queues: Sequence[str] = (),
+        args: Sequence[Word] = (),
+        *,
+        key: str | None = None,
+        fixed: int = len(FIXED),
+        again: bool = False,
+    ) -> Any:
+        """Run a script that works on the shard's keys, or the first of them, and on those of
+        `queues`."""
+        keys = self._keys.fixed[:fixed]
+        head: list[Word] = [self.now, self._channel, len(queues)]
+        for queue in queues:
+            keys += self._keys.pair(queue)
+            head.append(pack_queue(queue))
+        if key is not None:
+            keys.append(key)
+        head += args
+        return await self._transport.run(self._keys.slot, script(name), keys, head, again=again)
+
+    async def run_on(self, name: str, keys: Sequence[str], args: Sequence[Word] = ()) -> Any:
+        """Run a script on keys of its own, by their names within the shard."""
+        return await self.run_with(name, [self._keys.of(key) for key in keys], args)
+
+    async def run_with(self, name: str, keys: Sequence[str], args: Sequence[Word]) -> Any:
+        """Run a script on keys that are given in full."""
+        return await self._transport.run(self._keys.slot, script(name), keys, (self.now, *args))
+
+    async def send(self, command: str, key: str, *words: Word) -> Any:
+        """A plain command on one key of the shard."""
+        return await self._transport.send(self._keys.slot, command, self._keys.of(key), *words)
+
+    async def time(self) -> int:
+        """The store's time in milliseconds."""
+        if self._clock is not None:
+            return self._clock()
+        seconds, micros = await self._transport.send(self._keys.slot, "TIME")
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    @property
+    def now(self) -> int | str:
+        """For a script: the time of a test's clock, or nothing, and Redis takes its own."""
+        return "" if self._clock is None else self._clock()

@@ -1,0 +1,86 @@
+"""Claiming over several queues, and the few questions that spare many."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from ...core.model import Job
+from ...errors import StoreError
+from .lookout import Lookout
+from .shard import Shard
+from .spread import Spread
+
+log = logging.getLogger("windlass")
+
+MOST_QUEUES: Final = 64
+"""Beyond so many, the shard is asked first which of them have work."""
+
+Stop = tuple[int, str]
+"""A shard and a queue that it has, or has a part of."""
+
+
+async def claim(
+    shards: Sequence[Shard],
+    spread: Spread,
+    lookout: Lookout,
+    queues: Mapping[str, int],
+    limit: int,
+    lease: int,
+    worker: str,
+    beyond: int | str,
+) -> list[Job]:
+    """Jobs from queues in the order of preference, with one call to a shard for all of its own."""
+    if len(shards) == 1 and len(queues) <= MOST_QUEUES:
+        return await shards[0].claim(queues, limit, lease, worker) if queues else []
+    stops = [(shard, queue) for queue in queues for shard in spread.of_queue(queue)]
+    stops = await _with_work(shards, lookout, stops)
+    taken: list[Job] = []
+    left = dict(queues)
+    failed: dict[int, StoreError] = {}
+    for number, part in _calls(stops):
+        room = limit - len(taken)
+        if room == 0 or number in failed:
+            continue
+        caps = {queue: left[queue] for queue in part}
+        try:
+            jobs = await shards[number].claim(caps, room, lease, worker, beyond)
+        except StoreError as error:
+            failed[number] = error
+            continue
+        for job in jobs:
+            left[job.queue] -= 1
+        taken += jobs
+    for failure in failed.values():
+        if not taken:
+            raise failure
+        # What was taken elsewhere must be handed over, or it waits for its lease to end.
+        log.warning("nothing could be claimed from some queues: %s", failure)
+    return taken
+
+
+def _calls(stops: Sequence[Stop]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Neighbours of one shard make one call, so that the order of preference is kept."""
+    for number, group in groupby(stops, key=lambda stop: stop[0]):
+        queues = [queue for _, queue in group]
+        for n in range(0, len(queues), MOST_QUEUES):
+            yield number, queues[n : n + MOST_QUEUES]
+
+
+async def _with_work(
+    shards: Sequence[Shard], lookout: Lookout, stops: Sequence[Stop]
+) -> list[Stop]:
+    asked: dict[int, list[str]] = {}
+    for number, queue in stops:
+        asked.setdefault(number, []).append(queue)
+    busy = await lookout.ask(asked, lambda number: _ready(shards[number], asked[number]))
+    return [(number, queue) for number, queue in stops if queue in busy.get(number, ())]
+
+
+async def _ready(shard: Shard, queues: Sequence[str]) -> set[str]:
+    if len(queues) > MOST_QUEUES:
+        # Most of so many are empty, as a rule.
+        return await shard.busy(queues)
+    return await shard.ready(queues)

@@ -1,0 +1,223 @@
+"""Accepting jobs: into their shards, in steps that a server can take in a few milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Final, TypeVar
+
+from ...core.dependents import unknown_parent
+from ...core.model import Job, NewJob, Receipt
+from ...core.states import State
+from ...errors import StoreError, StoreUnavailable
+from .arrivals import Arrival, key_of, restore
+from .names import Names
+from .packing import pack_new, pack_restored
+from .parents import Parents, first_reasons, parent_words, reason_for
+from .portions import parts
+from .record import unpack_id
+from .shard import Shard
+from .spread import Spread
+from .together import together
+from .unblocking import Unblocking
+
+LARGEST_INSERT: Final = 500
+"""Jobs in one step: all of them are stored, or none."""
+
+MOST_PARENTS: Final = 1_000
+"""Of all jobs in one step; one that has more alone comes in by several."""
+
+TRIES: Final = 10
+"""How often parents are looked at again that fail one after the other."""
+
+A = TypeVar("A", NewJob, Job)
+
+
+class Inserter:
+    """Inserts jobs into their shards."""
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        spread: Spread,
+        names: Names,
+        parents: Parents,
+        unblocking: Unblocking,
+    ) -> None:
+        self._shards = shards
+        self._spread = spread
+        self._names = names
+        self._parents = parents
+        self._unblocking = unblocking
+
+    async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        if len(jobs) <= LARGEST_INSERT:
+            return await self._insert(jobs) if jobs else ()
+        if not any(job.spec.parents for job in jobs):
+            return await _in_steps(jobs, self._insert)
+        # Of several steps none is taken unless all parents are there.
+        await self._parents.check(jobs)
+        return await _in_steps(jobs, self._insert_checked)
+
+    async def _insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        if len(self._shards) == 1:
+            receipts = await self._shards[0].insert_plain(jobs)
+            return await self._insert_more(jobs) if receipts is None else receipts
+        if any(job.spec.parents for job in jobs):
+            await self._parents.check(jobs)
+            return await self._accept(jobs)
+        if all(job.fresh and job.unique is None for job in jobs):
+            return await self._insert_fresh(jobs)
+        return await self._accept(jobs)
+
+    async def _insert_checked(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        if len(self._shards) > 1:
+            return await self._accept(jobs)
+        receipts: list[Receipt] = []
+        for part in _by_parents(jobs):
+            if len(part[0].spec.parents) > MOST_PARENTS:
+                receipts += await self._accept(part)
+            else:
+                receipts += await self._insert_related(part, strict=False)
+        return receipts
+
+    async def _insert_more(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        """Jobs that are not plain, into the one shard that there is."""
+        number = sum(len(job.spec.parents) for job in jobs)
+        if number > MOST_PARENTS:
+            await self._parents.check(jobs)
+            return await self._insert_checked(jobs)
+        if number:
+            return await self._insert_related(jobs, strict=True)
+        packed = [pack_new(job) for job in jobs]
+        return (await self._shards[0].insert_packed(jobs, packed))[0].receipts
+
+    async def _insert_related(self, jobs: Sequence[NewJob], *, strict: bool) -> list[Receipt]:
+        """Jobs that depend on others, with all of them in one step.
+
+        Why a job is cancelled at once is told to the script, which says first what it needs.
+        """
+        packed = [pack_new(job) for job in jobs]
+        reasons = first_reasons(jobs)
+        for _ in range(TRIES):
+            words = parent_words(jobs, reasons, strict=strict)
+            accepted, unsaid = await self._shards[0].insert_packed(jobs, packed, parents=words)
+            if not unsaid:
+                return accepted.receipts
+            if unsaid[0] != b"why":
+                raise unknown_parent(jobs[unsaid[0]].id, unpack_id(unsaid[1]))
+            for raw, state in zip(unsaid[1::2], unsaid[2::2], strict=True):
+                parent = unpack_id(raw)
+                reasons[parent, state] = reason_for(parent, state)
+        raise StoreUnavailable("The jobs that these depend on change all the time; try again.")
+
+    async def _insert_fresh(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        """Jobs whose names are nobody else's: each shard's in one step."""
+        groups: dict[int, list[NewJob]] = {}
+        for job in jobs:
+            groups.setdefault(self._spread.of_job(job.queue, job.id), []).append(job)
+        answers = await together(
+            [self._insert_into(self._shards[number], group) for number, group in groups.items()]
+        )
+        receipts = {receipt.id: receipt for answer in answers for receipt in answer}
+        return [receipts[job.id] for job in jobs]
+
+    async def _insert_into(self, shard: Shard, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        receipts = await shard.insert_plain(jobs)
+        if receipts is None:
+            packed = [pack_new(job) for job in jobs]
+            receipts = (await shard.insert_packed(jobs, packed))[0].receipts
+        return receipts
+
+    async def _accept(self, jobs: Sequence[Arrival]) -> Sequence[Receipt]:
+        receipts: list[Receipt] = []
+        for part in apart(jobs):
+            acceptance = await self._names.accept(part)
+            receipts += acceptance.receipts
+            await self._unblocking.see_to(acceptance.endings)
+            await self._unblocking.look_at(acceptance.where)
+        return receipts
+
+    # -- move ----------------------------------------------------------------------------
+
+    async def restore(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
+        return await _in_steps(jobs, self._restore)
+
+    async def _restore(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
+        ids = [job.id for job in jobs]
+        answers = await together([shard.known(ids) for shard in self._shards])
+        awaited = frozenset().union(*(known.awaited for known in answers))
+        receipts: list[Receipt] = []
+        for part in _one_by_one(jobs, lambda job: job.state is State.BLOCKED or job.id in awaited):
+            receipts += await self._restore_part(part)
+        return receipts
+
+    async def _restore_part(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
+        if len(self._shards) > 1 or jobs[0].state is State.BLOCKED:
+            return await self._accept(jobs)
+        packed = [pack_restored(job) for job in jobs]
+        accepted = await restore(self._shards[0], jobs, packed)
+        await self._unblocking.see_to(accepted.endings)
+        return accepted.receipts
+
+
+async def _in_steps(
+    jobs: Sequence[A], accept: Callable[[Sequence[A]], Awaitable[Sequence[Receipt]]]
+) -> Sequence[Receipt]:
+    receipts: list[Receipt] = []
+    for part in parts(jobs, LARGEST_INSERT):
+        try:
+            receipts += await accept(part)
+        except StoreError as error:
+            if not receipts:
+                raise
+            raise type(error)(
+                f"{error} The first {len(receipts)} of {len(jobs)} jobs were stored; "
+                "the same call again stores the others."
+            ) from error
+    return receipts
+
+
+def _by_parents(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:
+    """Jobs in portions that have no more parents than one step may; or one that has."""
+    part: list[NewJob] = []
+    number = 0
+    for job in jobs:
+        if part and number + len(job.spec.parents) > MOST_PARENTS:
+            yield part
+            part, number = [], 0
+        part.append(job)
+        number += len(job.spec.parents)
+    if part:
+        yield part
+
+
+def _one_by_one(jobs: Sequence[Job], alone: Callable[[Job], bool]) -> Iterator[Sequence[Job]]:
+    """Jobs in portions, in their order: each of some by itself, so that what follows from it comes
+    before the next."""
+    part: list[Job] = []
+    for job in jobs:
+        if alone(job):
+            if part:
+                yield part
+            yield [job]
+            part = []
+        else:
+            part.append(job)
+    if part:
+        yield part
+
+
+def apart(jobs: Sequence[Arrival]) -> Iterator[Sequence[Arrival]]:
+    """Jobs in portions in which no id and no unique key comes twice, and none needs another."""
+    part: list[Arrival] = []
+    names: set[tuple[str, str]] = set()
+    for job in jobs:
+        key = key_of(job)
+        own = {("i", job.id)} if key is None else {("i", job.id), ("u", key)}
+        if names & (own | {("i", parent) for parent in job.spec.parents}):
+            yield part
+            part, names = [], set()
+        part.append(job)
+        names |= own
+    if part:
+        yield part

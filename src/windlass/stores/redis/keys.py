@@ -1,0 +1,98 @@
+"""The names of keys: `NAMESPACE:{TAG}:…`, where a tag is a shard and so a slot."""
+
+from __future__ import annotations
+
+from binascii import crc_hqx
+from functools import lru_cache
+from itertools import count
+from typing import Final
+
+SLOTS: Final = 16_384
+SHARDS: Final = 16
+"""Of a Cluster. As many masters can share the work; a queue is in one shard."""
+
+FIXED: Final = (
+    "jobs",
+    "meta",
+    "counts",
+    "work",
+    "leases",
+    "claims",
+    "held",
+    "unique",
+    "large",
+    "results",
+    "errors",
+    "progress",
+    "expiry",
+    "completed",
+    "dead",
+    "cancelled",
+    "names",
+    "outbox",
+    "journal",
+    "checkpoints",
+    "blocked",
+    "waits",
+    "dependents",
+    "endings",
+)
+"""In the order of `lua/shared/keys.lua`."""
+
+
+def slot_of(text: str) -> int:
+    """The slot of a hash tag, as Redis Cluster computes it."""
+    return crc_hqx(text.encode(), 0) % SLOTS
+
+
+@lru_cache
+def tags(shards: int) -> tuple[str, ...]:
+    """A tag for each shard, chosen so that their slots are evenly spread."""
+    if shards == 1:
+        return ("0",)
+    width = SLOTS // shards
+    names = ((f"{shard}-{n}" for n in count()) for shard in range(shards))
+    return tuple(
+        next(name for name in candidates if slot_of(name) // width == shard)
+        for shard, candidates in enumerate(names)
+    )
+
+
+class Keys:
+    """The keys of one shard."""
+
+    def __init__(self, namespace: str, tag: str) -> None:
+        self.slot = slot_of(tag)
+        self._prefix = f"{namespace}:{{{tag}}}:"
+        self.fixed = [self.of(name) for name in FIXED]
+        self._for_one: dict[str, tuple[str, ...]] = {}
+        self._pairs: dict[str, tuple[str, str]] = {}
+
+    def of(self, name: str) -> str:
+        return self._prefix + name
+
+    def token(self, worker: str) -> str:
+        """Where the last claim of a worker is noted."""
+        return f"{self._prefix}token:{worker}"
+
+    def for_one(self, queue: str) -> tuple[str, ...]:
+        """What it takes to insert one plain job."""
+        keys = self._for_one.get(queue)
+        if keys is None:
+            if len(self._for_one) > MOST_REMEMBERED:
+                self._for_one.clear()
+            keys = self._for_one[queue] = (*self.fixed[:4], self.pair(queue)[0])
+        return keys
+
+    def pair(self, queue: str) -> tuple[str, str]:
+        """The line and the later set of a queue."""
+        pair = self._pairs.get(queue)
+        if pair is None:
+            if len(self._pairs) > MOST_REMEMBERED:
+                self._pairs.clear()
+            pair = (f"{self._prefix}line:{queue}", f"{self._prefix}later:{queue}")
+            self._pairs[queue] = pair
+        return pair
+
+
+MOST_REMEMBERED: Final = 20_000

@@ -1,0 +1,141 @@
+"""Listing jobs over all shards, a bounded page at a time.
+
+Each shard gives the first of its jobs after a key; the first of all of them, merged, are the
+first jobs of the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from ...core.model import Job, JobQuery, Page
+from ...core.states import FINISHED, State
+from ..contract import SCAN_BATCH
+from ..cursor import Cursor, Key, plan
+from .portions import parts
+from .record import CODES, line_score, pack_key
+from .replies import Row, read_rows
+from .shard import Shard
+from .together import together
+
+LARGEST_ROUND: Final = 200
+QUEUES_AT_ONCE: Final = 50
+
+Keyed = tuple[Key, Job]
+
+
+async def find(shards: Sequence[Shard], query: JobQuery) -> Page:
+    found: list[Job] = []
+    scanned = 0
+    seen: Cursor | None = None
+    for state, start in plan(query):
+        after = start
+        while True:
+            room = SCAN_BATCH - scanned if query.filters else query.limit - len(found)
+            size = min(room, LARGEST_ROUND) + 1
+            rows = await _first(shards, query.queue, state, after, size)
+            for key, job in rows:
+                if len(found) == query.limit or scanned == SCAN_BATCH:
+                    return Page(found, seen.encode() if seen else None)
+                scanned += 1
+                after, seen = key, Cursor(state, key)
+                if query.matches(job):
+                    found.append(job)
+            if len(rows) < size:
+                break
+    return Page(found)
+
+
+async def _first(
+    shards: Sequence[Shard], queue: str | None, state: State, after: Key | None, size: int
+) -> list[Keyed]:
+    """The first `size` jobs after a key, of all shards."""
+    if len(shards) == 1:
+        return (await _of_shard(shards[0], queue, state, after, size))[:size]
+    answers = await together([_of_shard(shard, queue, state, after, size) for shard in shards])
+    merged = [keyed for answer in answers for keyed in answer]
+    return sorted(merged, key=lambda keyed: keyed[0], reverse=state in FINISHED)[:size]
+
+
+async def _of_shard(
+    shard: Shard, queue: str | None, state: State, after: Key | None, size: int
+) -> list[Keyed]:
+    match state:
+        case State.PENDING | State.SCHEDULED | State.RETRY:
+            return await _waiting(shard, queue, state, after, size)
+        case State.ACTIVE:
+            return await _active(shard, after, size)
+        case State.BLOCKED:
+            found = await shard.blocked(None if after is None else str(after[0]), size)
+            return [((id,), job) for id, job in found.items()]
+    return await _finished(shard, state, after, size)
+
+
+async def _waiting(
+    shard: Shard, queue: str | None, state: State, after: Key | None, size: int
+) -> list[Keyed]:
+    names = sorted(name for name, has, _ in await shard.counts() if has is state)
+    if queue is not None:
+        names = [name for name in names if name == queue]
+    first = "" if after is None else str(after[0])
+    names = [name for name in names if name >= first]
+    found: list[Keyed] = []
+    for part in parts(names, QUEUES_AT_ONCE):
+        bound = after if after is not None and part[0] == first else None
+        words = _bound(shard, state, bound)
+        script = "find_pending" if state is State.PENDING else "find_later"
+        rows = read_rows(await shard.run(script, part, [size - len(found), *words]), shard.ref)
+        found += [(_waiting_key(shard, row), row.job) for row in rows]
+        if len(found) >= size:
+            break
+    return found
+
+
+def _bound(shard: Shard, state: State, after: Key | None) -> list[str | bytes | int]:
+    """Where the first queue's listing goes on, as its script takes it."""
+    if state is State.PENDING:
+        if after is None:
+            return ["-inf"]
+        _, minus_priority, place = after
+        return [f"({line_score(-int(minus_priority), shard.places.after(int(place)))}"]
+    if after is None:
+        return [CODES[state], b""]
+    _, due, place = after
+    return [CODES[state], pack_key(int(due), shard.places.after(int(place)))]
+
+
+def _waiting_key(shard: Shard, row: Row) -> Key:
+    job = row.job
+    middle = -job.priority if job.state is State.PENDING else job.due
+    return job.queue, middle, shard.places.wide(row.place)
+
+
+async def _active(shard: Shard, after: Key | None, size: int) -> list[Keyed]:
+    """Whole claims, until there are enough: within a claim, jobs are listed by id."""
+    found: list[Keyed] = []
+    bound: str | bytes = "-inf" if after is None else str(after[0])
+    while len(found) < size:
+        last, values = await shard.run("find_active", (), [size, bound])
+        found += sorted(_after(after, read_rows(values, shard.ref)), key=lambda keyed: keyed[0])
+        if last is None:
+            break
+        bound = b"(" + last
+    return found
+
+
+def _after(after: Key | None, rows: Iterable[Row]) -> Iterable[Keyed]:
+    for row in rows:
+        key: Key = (row.job.fence, row.job.id)
+        if after is None or key > after:
+            yield key, row.job
+
+
+async def _finished(shard: Shard, state: State, after: Key | None, size: int) -> list[Keyed]:
+    bound = b""
+    if after is not None:
+        moment, place = map(int, after)
+        bound = pack_key(moment, shard.places.before(place))
+    values = await shard.run("find_finished", (), [size, CODES[state], bound])
+    rows = read_rows(values, shard.ref)
+    return [((row.job.finished_at or 0, shard.places.wide(row.place)), row.job) for row in rows]

@@ -1,0 +1,32 @@
+-- Removes jobs in one of the given states and all trace of them.
+--
+-- KEYS  those of the shard, then line and later set of each queue
+-- ARGV  call, queues, then the states as one text of digits, "1" if the jobs were moved to another
+--       store, and ids
+-- Returns the ids that were removed, and what is owed to other shards and to dependents (see
+-- finish).
+-- include: keys call queues variadic codes record waits index sides endings blocking
+
+local states, moved, deleted = ARGV[FIRST], ARGV[FIRST + 1] == '1', {}
+for at = FIRST + 2, #ARGV do
+  local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
+  local job = record and parse(id, record)
+  if job and string.find(states, job.state, 1, true) and LINE[job.queue] then
+    unindex(job)
+    if not FINISHED[job.state] then
+      free_key(job)
+      if not moved then end_for_dependents(job, WAS_DELETED) end
+    end
+    remove(job)
+    -- Its dependents wait on, until it comes back or they are moved as well.
+    if has(job.more, HAS_DEPENDENTS) > 0 then
+      redis.call('HSET', JOBS, id, ghost())
+      drop_ghost(id)
+    end
+    deleted[#deleted + 1] = id
+  elseif AGAIN and (not job or job.state == GHOST) then
+    deleted[#deleted + 1] = id -- by the first sending, whose answer was lost
+  end
+end
+write_index()
+return { deleted, owed, write_endings() }

@@ -1,0 +1,44 @@
+-- Lists finished jobs of one state, newest first.
+--
+-- KEYS  those of the shard
+-- ARGV  call, queues (none), then the most jobs, the state, and where to go on: time and place of
+--       the last job seen (16 bytes), or ""
+-- Returns nine values for each (see show).
+-- include: keys call queues variadic codes waits show
+
+local LISTS = { [DONE_COMPLETED] = COMPLETED, [DONE_DEAD] = DEAD, [DONE_CANCELLED] = CANCELLED }
+local most, state, after = tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]), ARGV[FIRST + 2]
+
+-- The newest of each term (see index), until there are as many as asked for of both together.
+local lists = {}
+for term = 0, 1 do
+  local mark = string.char(term)
+  local high = after == '' and '(' .. string.char(term + 1) or '(' .. mark .. after
+  lists[term] =
+    redis.call('ZREVRANGEBYLEX', LISTS[state], high, '[' .. mark, 'LIMIT', 0, most)
+end
+
+local function moment_of(member)
+  local time, place = struct.unpack('>I8I8', member, 2)
+  return time, place
+end
+
+local function is_newer(one, other)
+  local time, place = moment_of(one)
+  local other_time, other_place = moment_of(other)
+  if time ~= other_time then return time > other_time end
+  return place > other_place
+end
+
+local ids, at, beside = {}, 1, 1
+while #ids < most do
+  local one, other = lists[0][at], lists[1][beside]
+  if not one and not other then break end
+  if not other or (one and is_newer(one, other)) then
+    ids[#ids + 1], at = string.sub(one, 18), at + 1
+  else
+    ids[#ids + 1], beside = string.sub(other, 18), beside + 1
+  end
+end
+for n, record in ipairs(many(JOBS, ids)) do show(ids[n], record) end
+return rows

@@ -1,0 +1,21 @@
+-- Lists scheduled or retry jobs, queue by queue in the order of their time.
+--
+-- KEYS  those of the shard, then line and later set of each queue
+-- ARGV  call, queues, then the most jobs, the state, and where to go on in the first queue:
+--       due time and place of the last job seen (16 bytes), or ""
+-- Returns nine values for each (see show).
+-- include: keys call queues variadic codes waits show
+
+local left, state, after = tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]), ARGV[FIRST + 2]
+local begin, finish = '[' .. string.char(state), '(' .. string.char(state + 1)
+-- No id begins with this byte: what follows is after every job at that time and place.
+local low = after == '' and begin or '(' .. string.char(state) .. after .. '\255'
+for n = 1, QUEUES do
+  local found = redis.call('ZRANGEBYLEX', LATER[ARGV[4 + n]], low, finish, 'LIMIT', 0, left)
+  local ids = {}
+  for m, member in ipairs(found) do ids[m] = string.sub(member, 18) end
+  for m, record in ipairs(many(JOBS, ids)) do show(ids[m], record) end
+  left, low = left - #ids, begin
+  if left == 0 then break end
+end
+return rows

@@ -1,0 +1,16 @@
+-- Lists pending jobs, queue by queue in the order in which they will run.
+--
+-- KEYS  those of the shard, then line and later set of each queue
+-- ARGV  call, queues, then the most jobs, and the bound to go on after in the first queue:
+--       a score after "(", or "-inf"
+-- Returns nine values for each (see show).
+-- include: keys call queues variadic codes waits show
+
+local left, after = tonumber(ARGV[FIRST]), ARGV[FIRST + 1]
+for n = 1, QUEUES do
+  local ids = redis.call('ZRANGEBYSCORE', LINE[ARGV[4 + n]], after, '+inf', 'LIMIT', 0, left)
+  for m, record in ipairs(many(JOBS, ids)) do show(ids[m], record) end
+  left, after = left - #ids, '-inf'
+  if left == 0 then break end
+end
+return rows

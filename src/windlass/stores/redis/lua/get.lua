@@ -1,0 +1,11 @@
+-- Looks jobs up by their ids.
+--
+-- KEYS  those of the shard
+-- ARGV  call, queues (none), then ids
+-- Returns nine values for each that is there (see show).
+-- include: keys call queues variadic codes waits show
+
+local ids = {}
+for at = FIRST, #ARGV do ids[#ids + 1] = ARGV[at] end
+for n, record in ipairs(many(JOBS, ids)) do show(ids[n], record) end
+return rows

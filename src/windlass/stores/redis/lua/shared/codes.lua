@@ -1,0 +1,42 @@
+-- The numbers that records are made of (see record). They cost nothing to have: no script keeps them.
+-- define: IS_BLOCKED 0
+-- define: SCHEDULED 1
+-- define: PENDING 2
+-- define: ACTIVE 3
+-- define: RETRY 4
+-- define: DONE_COMPLETED 5
+-- define: DONE_DEAD 6
+-- define: DONE_CANCELLED 7
+-- Not a state of a job: see waits.
+-- define: GHOST 8
+-- The first byte of flags:
+-- define: HAS_DUE 1
+-- define: HAS_KEEP 2
+-- define: HAS_UNIQUE 4
+-- define: HAS_RUN 8
+-- define: HAS_DONE 16
+-- define: HAS_LARGE 32
+-- define: HAS_RESULT 64
+-- define: HAS_ERROR 128
+-- and the second one:
+-- define: HAS_PROGRESS 1
+-- define: REMOTE_ID 2
+-- define: REMOTE_KEY 4
+-- define: HAS_CHECKPOINT 8
+-- define: HAS_DEPENDENTS 16
+-- Held back until it can come in; never stored.
+-- define: HELD_BACK 32
+-- Where an edge is (see waits): in the shard of the wait.
+-- define: HERE 255
+-- How a dependent waits, in its edges.
+-- define: RUNS_ANYWAY 1
+-- define: WAITS_FOR_ONE 2
+-- Places go below zero, and bytes must sort as numbers do: 2^52 is added.
+-- define: BIAS 4503599627370496
+-- define: DEFAULT_KEEP 86400000
+-- define: DEFAULT_PRIORITY 50
+-- One priority is 2^44 places.
+-- define: PRIORITY_STEP 17592186044416
+
+-- define: has bit.band
+-- define: with bit.bor

@@ -1,0 +1,48 @@
+"""The Lua scripts: each in its own file, with the shared pieces that it asks for put before it.
+
+A line `-- define: NAME text` stands for the text wherever the name is. A local would cost more:
+each function that uses one looks it up on the stack at every call of the script.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from hashlib import sha1
+from importlib.resources import files
+from typing import NamedTuple
+
+DEFINE = re.compile(r"^-- define: (\w+) (.+)$", re.MULTILINE)
+INCLUDE = re.compile(r"^-- include: (.+)$", re.MULTILINE)
+
+
+class Script(NamedTuple):
+    """A script and the digest that Redis knows it by."""
+
+    name: str
+    source: bytes
+    sha: bytes
+
+
+@cache
+def script(name: str) -> Script:
+    """The script in `lua/NAME.lua`; its header stays in the source that Redis gets."""
+    folder = files(__package__) / "lua"
+    text = (folder / f"{name}.lua").read_text()
+    included = INCLUDE.search(text)
+    pieces = included.group(1).split() if included else []
+    shared = [(folder / "shared" / f"{piece}.lua").read_text() for piece in pieces]
+    source = _expanded("\n".join([*shared, text])).encode()
+    return Script(name, source, sha1(source).hexdigest().encode())
+
+
+def _expanded(text: str) -> str:
+    meanings = dict(DEFINE.findall(text))
+    text = DEFINE.sub("", text)
+    if not meanings:
+        return text
+    word = re.compile(rf"\b({'|'.join(meanings)})\b")
+    # What a name stands for may have names in it.
+    while (expanded := word.sub(lambda found: meanings[found[1]], text)) != text:
+        text = expanded
+    return text

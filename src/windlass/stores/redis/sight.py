@@ -1,0 +1,147 @@
+"""What one shard tells, without changing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Final, NamedTuple
+
+from ...core.clock import Clock
+from ...core.model import Job, Spec
+from ...core.states import REPLAYABLE, State
+from .access import Access
+from .keys import Keys
+from .places import Places
+from .portions import parts
+from .record import (
+    CODES,
+    HAS_LARGE,
+    HEAD_SIZE,
+    STATE_AT,
+    STATES,
+    Sides,
+    is_ghost,
+    pack_id,
+    pack_queue,
+    queue_of,
+    read,
+    remote_key,
+    unpack_queue,
+)
+from .replies import FLAGS_AT, read_rows
+from .transport import Transport
+
+COUNTS_AT_ONCE: Final = 1_000
+MOST_BUSY: Final = 1_000
+
+
+class Known(NamedTuple):
+    """What one shard knows of some jobs."""
+
+    queues: dict[str, str]
+    """of those that are here"""
+    awaited: Set[str]
+    """those that are not, and that others wait for here"""
+
+
+class Sight(Access):
+    """Looks into one shard of several."""
+
+    def __init__(
+        self,
+        places: Places,
+        transport: Transport,
+        keys: Keys,
+        channel: str,
+        clock: Clock | None,
+    ) -> None:
+        super().__init__(transport, keys, channel, clock)
+        self.number = places.shard
+        self.ref = places.shard + 1
+        self.places = places
+
+    async def get(self, ids: Sequence[str]) -> dict[str, Job]:
+        found: dict[str, Job] = {}
+        for part in parts(ids):
+            rows = await self.run("get", (), [pack_id(id) for id in part])
+            found |= {row.job.id: row.job for row in read_rows(rows, self.ref)}
+        return found
+
+    async def next_work(self, queues: Sequence[str]) -> int | None:
+        """Milliseconds until one of these queues, or any if none is named, has work."""
+        names = [pack_queue(queue) for queue in queues]
+        answer: int | None = await self.run_on("next_work", ["work"], names)
+        return answer
+
+    async def busy(self, queues: Sequence[str]) -> set[str]:
+        """Which of these queues have work now."""
+        names = [pack_queue(queue) for queue in queues]
+        found = await self.run_on("busy", ["work"], [MOST_BUSY, *names])
+        return set(queues) & set(map(unpack_queue, found))
+
+    async def expired(self, limit: int) -> list[int]:
+        """When the leases ended that ran out, longest ago first."""
+        ends: list[int] = await self.run_on("expired", ["leases"], [limit])
+        return ends
+
+    async def _records(self, ids: Sequence[str]) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for part in parts(ids):
+            records = await self.send("HMGET", "jobs", *map(pack_id, part))
+            found |= {id: raw for id, raw in zip(part, records, strict=True) if raw is not None}
+        return found
+
+    async def located(self, ids: Sequence[str]) -> dict[str, str]:
+        """The queues of those jobs that are here."""
+        return (await self.known(ids)).queues
+
+    async def known(self, ids: Sequence[str]) -> Known:
+        """What is known here of these jobs."""
+        records = await self._records(ids)
+        here = {id: queue_of(raw) for id, raw in records.items() if not is_ghost(raw)}
+        return Known(here, records.keys() - here.keys())
+
+    async def related(self, ids: Sequence[str]) -> dict[str, Spec]:
+        """Those that depend on others and can be replayed, with their specs."""
+        found = await self._records(ids)
+        codes = {CODES[state] for state in REPLAYABLE}
+        records = {
+            id: raw for id, raw in found.items() if len(raw) >= HEAD_SIZE and raw[STATE_AT] in codes
+        }
+        large = [id for id, raw in records.items() if raw[FLAGS_AT] & HAS_LARGE]
+        specs: dict[str, bytes] = {}
+        for part in parts(large):
+            values = await self.send("HMGET", "large", *map(pack_id, part))
+            specs |= dict(zip(part, values, strict=True))
+        jobs = (read(pack_id(id), raw, Sides(large=specs.get(id))) for id, raw in records.items())
+        return {job.id: job.spec for job in jobs if job.spec.parents}
+
+    async def blocked(self, after: str | None, limit: int) -> dict[str, Job]:
+        """The first blocked jobs by id."""
+        low = "-" if after is None else f"({after}"
+        found = await self.send("ZRANGEBYLEX", "blocked", low, "+", "LIMIT", 0, limit)
+        return await self.get([id.decode() for id in found])
+
+    async def remote_keys(self, ids: Sequence[str]) -> dict[str, str]:
+        """The unique keys that other shards keep for these jobs, of those that can be replayed."""
+        records = await self.send("HMGET", "jobs", *map(pack_id, ids))
+        return {
+            id: key
+            for id, record in zip(ids, records, strict=True)
+            if record is not None and (key := remote_key(record)) is not None
+        }
+
+    async def counts(self) -> list[tuple[str, State | None, int]]:
+        """Queue, state and number, for each that is not 0; without a state it is paused."""
+        fields: dict[bytes, bytes] = {}
+        cursor: int | bytes = 0
+        while cursor != b"0":
+            cursor, found = await self.send("HSCAN", "counts", cursor, "COUNT", COUNTS_AT_ONCE)
+            fields.update(zip(found[::2], found[1::2], strict=True))
+        return [
+            (
+                unpack_queue(field[1:]),
+                None if field[:1] == b"P" else STATES[int(field[:1])],
+                int(number),
+            )
+            for field, number in fields.items()
+        ]

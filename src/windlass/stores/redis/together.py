@@ -1,0 +1,21 @@
+"""Several calls at once, or one after the other where there is no event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The answers to all calls, in their order."""
+    if len(calls) == 1:
+        return [await calls[0]]
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        # A blocking store, driven without a loop: nothing here suspends.
+        return [await call for call in calls]
+    return await asyncio.gather(*calls)

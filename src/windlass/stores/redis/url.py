@@ -1,0 +1,218 @@
+"""What a Redis URL says: which servers, who asks, and how long to wait for them.
+
+No error shows the URL or a piece of its front part: a password may be in it.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final, Literal, NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+import msgspec
+
+from ...errors import InvalidOption, UnknownScheme, seconds
+from .tls import TLS_OPTIONS, context
+
+Topology = Literal["single", "sentinel", "cluster"]
+
+MOST_PARTITIONS: Final = 16
+
+_PORTS: Final[Mapping[Topology, int]] = {"single": 6379, "sentinel": 26379, "cluster": 6379}
+
+_SUFFIXES: Final[Mapping[str, Topology]] = {
+    "": "single",
+    "+sentinel": "sentinel",
+    "+cluster": "cluster",
+}
+
+SCHEMES: Final[Mapping[str, tuple[Topology, bool]]] = {
+    f"{engine}{suffix}": (topology, secure)
+    for engine, secure in (("redis", False), ("rediss", True), ("valkey", False), ("valkeys", True))
+    for suffix, topology in _SUFFIXES.items()
+}
+"""Every scheme, with its topology and whether it asks for TLS."""
+
+_OPTIONS: Final = (
+    "namespace",
+    "patience",
+    "timeout",
+    "partitions",
+    "sentinel_username",
+    "sentinel_password",
+    *TLS_OPTIONS,
+)
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a URL came to. Times are in seconds."""
+
+    topology: Topology
+    addresses: tuple[Address, ...]
+    username: str | None = None
+    password: str | None = None
+    db: int = 0
+    tls: ssl.SSLContext | None = None
+    master: str = ""
+    sentinel_username: str | None = None
+    sentinel_password: str | None = None
+    namespace: str = "windlass"
+    patience: float = 5.0
+    timeout: float = 5.0
+    partitions: Mapping[str, int] = {}
+
+    def __repr__(self) -> str:
+        servers = ",".join(str(address) for address in self.addresses)
+        return f"<Settings {self.topology} {servers}>"
+
+
+def parse(url: str) -> Settings:
+    """The settings of a URL; `InvalidOption` for what it cannot say."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in SCHEMES:
+        raise UnknownScheme(f"A Redis URL starts with one of {', '.join(SCHEMES)}, then ://.")
+    topology, secure = SCHEMES[scheme]
+    front, _, query = rest.partition("?")
+    authority, _, path = front.partition("/")
+    if "@" in path + query and "@" not in authority:
+        raise InvalidOption(
+            "A / or ? in the user name or password, and an @ after them, must be "
+            "percent-encoded in a Redis URL: %2F, %3F, %40."
+        )
+    login, _, hosts = authority.rpartition("@")
+    username, password = _login(login)
+    options = _options(query)
+    master, db = _path(topology, path)
+    if topology != "sentinel" and {"sentinel_username", "sentinel_password"} & options.keys():
+        raise InvalidOption("sentinel_username and sentinel_password need redis+sentinel://.")
+    if "sentinel_username" in options and not options.get("sentinel_password"):
+        raise InvalidOption("sentinel_username in a Redis URL needs sentinel_password beside it.")
+    return Settings(
+        topology=topology,
+        addresses=_addresses(topology, hosts),
+        username=username,
+        password=password,
+        db=db,
+        tls=context(options, secure),
+        master=master,
+        sentinel_username=options.get("sentinel_username") or None,
+        sentinel_password=options.get("sentinel_password") or None,
+        namespace=_namespace(options.get("namespace", "windlass")),
+        patience=_number(options, "patience"),
+        timeout=_number(options, "timeout", least=0.05),
+        partitions=_partitions(options.get("partitions", "")),
+    )
+
+
+def _login(login: str) -> tuple[str | None, str | None]:
+    username, separator, password = login.partition(":")
+    if username and not password:
+        raise InvalidOption(
+            "A user name in a Redis URL needs a password: redis://user:password@host, "
+            "or redis://:password@host without a user."
+        )
+    if separator and not password:
+        raise InvalidOption("The password in a Redis URL is empty: leave out :@ or fill it in.")
+    return unquote(username) or None, unquote(password) or None
+
+
+def _addresses(topology: Topology, hosts: str) -> tuple[Address, ...]:
+    named = hosts.split(",") if hosts else ["localhost"]
+    if topology == "single" and len(named) > 1:
+        raise InvalidOption(
+            "redis:// names one server; for several use redis+sentinel:// or redis+cluster://."
+        )
+    return tuple(_address(host, _PORTS[topology]) for host in named)
+
+
+def _address(text: str, port: int) -> Address:
+    if text.startswith("["):
+        host, closed, rest = text[1:].partition("]")
+        if not host or not closed or (rest and not rest.startswith(":")):
+            raise InvalidOption("An IPv6 address in a Redis URL is like [::1] or [::1]:6379.")
+        return Address(host, _port(rest[1:]) if rest else port)
+    host, separator, number = text.partition(":")
+    if ":" in number:
+        raise InvalidOption("An IPv6 address in a Redis URL stands in brackets: [::1]:6379.")
+    if not text:
+        raise InvalidOption("A host is missing between two commas of a Redis URL.")
+    return Address(unquote(host) or "localhost", _port(number) if separator else port)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        raise InvalidOption("A port in a Redis URL is a number from 1 to 65535.")
+    return int(text)
+
+
+def _path(topology: Topology, path: str) -> tuple[str, int]:
+    """The name of Sentinel's master and the number of the database."""
+    parts = path.removesuffix("/").split("/") if path.removesuffix("/") else []
+    master = ""
+    if topology == "sentinel":
+        if not parts or not parts[0]:
+            raise InvalidOption(
+                "A Sentinel URL needs the name of its master: redis+sentinel://host:26379/mymaster."
+            )
+        master = unquote(parts.pop(0))
+    if topology == "cluster" and parts:
+        raise InvalidOption("A Redis Cluster has only database 0: leave /… out of its URL.")
+    if not parts:
+        return master, 0
+    if len(parts) > 1 or not (parts[0].isascii() and parts[0].isdigit() and len(parts[0]) < 10):
+        raise InvalidOption("The database in a Redis URL is a number, as in redis://host:6379/0.")
+    return master, int(parts[0])
+
+
+def _options(query: str) -> Mapping[str, str]:
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for name in options.keys() - set(_OPTIONS):
+        near = get_close_matches(name, _OPTIONS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_OPTIONS)}."
+        raise InvalidOption(f"Unknown setting {name} in the store's URL; {hint}")
+    return options
+
+
+def _namespace(text: str) -> str:
+    if not text or not text.isprintable() or set(text) & set("{} *?[]"):
+        raise InvalidOption(
+            "The namespace in a Redis URL is a name without blanks and without { } [ ] * ?."
+        )
+    return text
+
+
+def _number(options: Mapping[str, str], name: str, least: float = 0.0) -> float:
+    try:
+        given = float(options.get(name, 5.0))
+    except ValueError:
+        raise InvalidOption(f"{name} in the store's URL must be a number of seconds.") from None
+    number = seconds(given, name)
+    if number < least:
+        raise InvalidOption(f"{name} in the store's URL must be at least {least:g} seconds.")
+    return number
+
+
+def _partitions(text: str) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for part in text.split(",") if text else []:
+        queue, _, count = part.rpartition(":")
+        if not queue or not (count.isascii() and count.isdigit()):
+            raise InvalidOption("partitions in a Redis URL is like partitions=hot:4,mail:2.")
+        if len(count) > 2 or not 1 <= int(count) <= MOST_PARTITIONS:
+            raise InvalidOption(
+                f"A queue has 1 to {MOST_PARTITIONS} partitions; {queue} asks for {count[:9]}."
+            )
+        found[queue] = int(count)
+    return found
