@@ -1,0 +1,1 @@
+"""Jobs in PostgreSQL: two tables, one statement for each step of the hot path."""

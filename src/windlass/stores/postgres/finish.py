@@ -1,0 +1,103 @@
+"""Applying what attempts came to: completions in one statement, the rest one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...core.model import Lease, Transition
+from ...core.states import State
+from ..sql import journal
+from ..sql.dependents import Ended, end
+from ..sql.finish import ends_of, first_of_each, one_by_one
+from ..sql.operation import Operation, Statement
+from ..sql.renewal import Renewed
+from ..sql.tally import Tally
+from .insert import given, shared
+
+
+class Completed(NamedTuple):
+    """The jobs that were held, and those of them that others wait for, in the order asked."""
+
+    held: frozenset[str]
+    awaited: Sequence[str] = ()
+
+
+def is_plain(transition: Transition) -> bool:
+    """Whether this is a completion as nearly all are."""
+    return (
+        transition.state is State.COMPLETED and not transition.refund and transition.error is None
+    )
+
+
+def complete(
+    transitions: Sequence[Transition], now: int | None, *, again: bool = False, notes: bool = True
+) -> Operation[Completed]:
+    """Complete jobs, all of them plainly.
+
+    With `notes`, what is owed to dependents is noted, to be seen to afterwards. `again` if a call
+    whose answer was lost may have done it: what stands as that call would have left it counts as
+    held, and may owe something.
+    """
+    if not transitions:
+        return Completed(frozenset())
+    if len({each.id for each in transitions}) < len(transitions):
+        transitions = first_of_each(transitions)
+    # In one order everywhere, as all who change several jobs do.
+    ordered = sorted(transitions, key=_by_id)
+    params = {
+        "ids": [each.id for each in ordered],
+        "fences": shared([each.fence for each in ordered]),
+        "results": given([each.result for each in ordered]),
+        "now": now,
+        "notes": notes,
+    }
+    [(_, some, awaited)] = yield Statement("complete", params)
+    held = {each.id for each in ordered} if some is None else set(some)
+    if again and len(held) < len(ordered):
+        held |= yield from _done_before([each for each in ordered if each.id not in held])
+        awaited = held
+    parents = frozenset(awaited or ())
+    return Completed(frozenset(held), [each.id for each in transitions if each.id in parents])
+
+
+def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
+    """Apply all kinds, in a transaction."""
+    transitions = first_of_each(transitions)
+    plain = [each for each in transitions if is_plain(each)]
+    others = [each for each in transitions if not is_plain(each)]
+    completed = yield from complete(plain, now, notes=False)
+    applied = [each for each in plain if each.id in completed.held]
+    tally = Tally()
+    noting: bool | None = None
+    if others:
+        noting = yield from journal.is_kept()
+        applied += yield from one_by_one(others, tally, now, noting)
+    owing = False
+    if others or completed.awaited:
+        owing = yield from end(ends_of(transitions, applied), tally, now, noting)
+    yield from tally.write()
+    return Ended(frozenset([each.id for each in applied]), owing)
+
+
+def renew(leases: Sequence[Lease], lease: int, now: int | None) -> Operation[Renewed]:
+    if not leases:
+        return Renewed()
+    ordered = sorted(leases, key=_by_id)
+    ids, fences = [each.id for each in ordered], [each.fence for each in ordered]
+    rows = yield Statement("renew", {"ids": ids, "fences": fences, "lease": lease, "now": now})
+    doubted = frozenset(id for id, doubt in rows if doubt)
+    return Renewed(frozenset(id for id, _ in rows) - doubted, doubted)
+
+
+def _by_id(each: Transition | Lease) -> str:
+    return each.id
+
+
+def _done_before(transitions: Sequence[Transition]) -> Operation[set[str]]:
+    """Those that stand completed under our fence, or are gone as what is not kept is."""
+    params = {
+        "ids": [each.id for each in transitions],
+        "fences": [each.fence for each in transitions],
+    }
+    return {id for (id,) in (yield Statement("done_before", params))}

@@ -1,0 +1,52 @@
+"""Queries for the tables of a schema: each name is qualified, for no session is ours to set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ..sql.database import Schema
+from ..sql.queries import JOB_COLUMNS, load_queries
+from ..sql.rows import COLUMNS
+
+CHANNEL: Final = "windlass"
+
+_OURS: Final = re.compile(r"\bwindlass_\w+")
+
+CAREFUL: Final = "ON CONFLICT DO NOTHING"
+"""What an insert of jobs with new ids and without keys does not need, at a fifth of its cost."""
+
+WAITS_FOR: Final = (
+    "CASE WHEN state = 'blocked' THEN "
+    "(SELECT json_agg(e.parent)::text FROM windlass_edges AS e WHERE e.child = id) END"
+)
+LIVE: Final = {"finished_at": "NULL::bigint", "number": "0", "waits_for": WAITS_FOR}
+FINISHED: Final = {"lease_until": "NULL::bigint", "number": "0", "waits_for": "NULL::text"}
+"""What stands for columns that one of the tables does not have."""
+
+JOBS: Final = {
+    **JOB_COLUMNS,
+    "/*columns*/": ", ".join(LIVE.get(name, name) for name in COLUMNS),
+    "/*finished_columns*/": ", ".join(FINISHED.get(name, name) for name in COLUMNS),
+}
+
+
+def load(schema: Schema, name: str | None) -> Mapping[str, str]:
+    """All queries; of tables in the schema `name`, or where the user's search_path leads."""
+    queries = dict(schema.variants(load_queries(*schema.packages, columns=JOBS)))
+    if "insert" in queries:
+        queries["insert_fresh"] = queries["insert"].replace(CAREFUL, "")
+    if name is None:
+        return queries
+    return {key: _qualified(sql, name) for key, sql in queries.items()}
+
+
+def channel(name: str | None) -> str:
+    """Where it is told that queues of this schema may have work."""
+    return CHANNEL if name is None else f"{CHANNEL}.{name}"
+
+
+def _qualified(sql: str, name: str) -> str:
+    sql = _OURS.sub(lambda found: f'"{name}".{found.group()}', sql)
+    return sql.replace(f"'{CHANNEL}'", f"'{channel(name)}'")

@@ -1,0 +1,75 @@
+"""A few connections, made when they are needed and thrown away when they fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from asyncpg.exceptions import PostgresError
+
+from ...errors import StoreUnavailable
+from .connection import Connection
+from .fault import LOST
+
+
+class Pool:
+    """Hands a connection to one caller at a time, the one used last first."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Connection]], size: int) -> None:
+        self._connect = connect
+        self._room = asyncio.Semaphore(size)
+        self._idle: list[Connection] = []
+        self._closed = False
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with self._room:
+            connection = self._take() or await self._connect()
+            try:
+                yield connection
+            except BaseException as error:
+                if isinstance(error, PostgresError) and not isinstance(error, LOST):
+                    await self._clean(connection)
+                else:
+                    # Cancelled, or gone: nobody knows what would be answered next.
+                    connection.raw.terminate()
+                raise
+            self._put(connection)
+
+    async def close(self) -> None:
+        """End all that are idle now, in good order, and the others as they come back."""
+        self._closed = True
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(_farewell(connection) for connection in idle))
+
+    def _take(self) -> Connection | None:
+        if self._closed:
+            raise StoreUnavailable("The store is closed; open it before use.")
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.raw.is_closed():
+                return connection
+        return None
+
+    def _put(self, connection: Connection) -> None:
+        if self._closed:
+            connection.raw.terminate()
+        else:
+            self._idle.append(connection)
+
+    async def _clean(self, connection: Connection) -> None:
+        """After an error that the server told of: the connection is good once it is rolled back."""
+        try:
+            await connection.rollback()
+        except (PostgresError, *LOST):
+            connection.raw.terminate()
+        else:
+            self._put(connection)
+
+
+async def _farewell(connection: Connection) -> None:
+    try:
+        await connection.raw.close(timeout=1)
+    except (PostgresError, *LOST):
+        connection.raw.terminate()

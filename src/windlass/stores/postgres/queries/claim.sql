@@ -1,0 +1,57 @@
+-- Hands the next pending jobs to a worker, in one statement; none if some are due to become
+-- pending first.
+-- Arguments: queues, mosts (arrays: in order of preference, the most that each may give), limit,
+-- lease, worker, look (whether to look for due jobs), now (NULL: the server's clock).
+-- Returns: the claim columns with the attempts before this one, then queue, fence, now, and
+-- whether jobs are due. At least one row; without a job its id is NULL.
+-- The fence is taken once the rows are locked: one taken before could be below a fence that
+-- another claim gave to the same job in between.
+WITH moment AS MATERIALIZED (
+  SELECT coalesce(:now::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+), asked AS MATERIALIZED (
+  SELECT queue, most, turn
+  FROM unnest(:queues::text[], :mosts::bigint[]) WITH ORDINALITY AS a (queue, most, turn)
+), overdue AS MATERIALIZED (
+  SELECT :look::boolean AND EXISTS (
+    SELECT FROM asked AS a, moment AS m
+    WHERE EXISTS (
+      SELECT FROM windlass_jobs AS j
+      WHERE j.state = 'scheduled' AND j.queue = a.queue AND j.due <= m.now
+    ) OR EXISTS (
+      SELECT FROM windlass_jobs AS j
+      WHERE j.state = 'retry' AND j.queue = a.queue AND j.due <= m.now
+    )
+  ) AS due
+), picked AS MATERIALIZED (
+  SELECT a.turn, j.id
+  FROM asked AS a CROSS JOIN LATERAL (
+    SELECT id FROM windlass_jobs
+    WHERE state = 'pending' AND queue = a.queue
+    ORDER BY rank, place
+    LIMIT a.most
+    FOR UPDATE SKIP LOCKED
+  ) AS j
+  WHERE NOT (SELECT due FROM overdue)
+    AND NOT EXISTS (SELECT FROM windlass_paused AS p WHERE p.queue = a.queue)
+  LIMIT :limit::bigint
+), fenced AS MATERIALIZED (
+  SELECT nextval('windlass_fences') AS fence
+  FROM (SELECT count(*) AS number FROM picked) AS p WHERE number > 0
+), claimed AS (
+  UPDATE windlass_jobs AS j
+  SET state = 'active', attempt = j.attempt + 1, fence = f.fence, started_at = m.now,
+      lease_until = m.now + :lease::bigint, worker = :worker::text, progress = NULL
+  FROM picked AS p, fenced AS f, moment AS m
+  WHERE j.id = p.id
+  RETURNING p.turn, j.id, j.spec, j.rank, j.place, j.created_at, j.due, j.attempt, j.unique_key,
+            j.error, j.checkpoint, j.queue, j.fence, j.started_at
+), tallied AS (
+  INSERT INTO windlass_deltas (queue, state, number)
+  SELECT queue, state, sign * number
+  FROM (SELECT queue, count(*) AS number FROM claimed GROUP BY queue) AS c,
+       (VALUES ('pending', -1), ('active', 1)) AS s (state, sign)
+)
+SELECT 0, c.id, c.spec, c.rank, c.created_at, c.due, c.attempt - 1, c.unique_key, c.error,
+       c.checkpoint, c.queue, c.fence, c.started_at, o.due
+FROM overdue AS o LEFT JOIN claimed AS c ON true
+ORDER BY c.turn, c.rank, c.place

@@ -1,0 +1,7 @@
+-- Active jobs whose lease ran out, longest ago first, but for those that another transaction has.
+-- Arguments: now, limit. Returns: id.
+SELECT id FROM windlass_jobs
+WHERE state = 'active' AND lease_until <= :now
+ORDER BY lease_until, id
+LIMIT :limit
+FOR UPDATE SKIP LOCKED

@@ -1,0 +1,4 @@
+-- Who holds unique keys. Arguments: keys (JSON). Returns: unique_key, id.
+SELECT unique_key, id FROM windlass_jobs
+WHERE unique_key = ANY (ARRAY(SELECT json_array_elements_text(:keys::json)))
+  AND unique_key IS NOT NULL

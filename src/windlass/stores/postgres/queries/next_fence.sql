@@ -1,0 +1,2 @@
+-- Reserves a fence. Returns: that fence, greater than any before.
+SELECT nextval('windlass_fences')

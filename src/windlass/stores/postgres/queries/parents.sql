@@ -1,0 +1,3 @@
+-- Those of these jobs that others wait for. Arguments: ids (JSON). Returns: id.
+SELECT w.id FROM json_array_elements_text(:ids::json) AS w (id)
+WHERE EXISTS (SELECT FROM windlass_edges AS e WHERE e.parent = w.id COLLATE "C")

@@ -1,0 +1,22 @@
+-- Extends the leases that are still held, in one statement.
+-- Arguments: ids, fences (arrays), lease, now (NULL: the server's clock).
+-- Returns: id, and whether another transaction has the job though its lease has run out.
+-- What another transaction has is left as it is: see sql/renewal.py.
+-- The CASE keeps the planner from going by an index of active jobs: their number is not known.
+WITH moment AS MATERIALIZED (
+  SELECT coalesce(:now::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+), given AS MATERIALIZED (
+  SELECT id, fence FROM unnest(:ids::text[], :fences::bigint[]) AS g (id, fence)
+), free AS MATERIALIZED (
+  SELECT j.id FROM windlass_jobs AS j, given AS g
+  WHERE j.id = g.id AND CASE j.state WHEN 'active' THEN j.fence END = g.fence
+  FOR UPDATE OF j SKIP LOCKED
+), renewed AS (
+  UPDATE windlass_jobs AS j
+  SET lease_until = m.now + :lease::bigint
+  FROM free AS f, moment AS m
+  WHERE j.id = f.id
+)
+SELECT j.id, j.lease_until <= m.now AND NOT EXISTS (SELECT FROM free AS f WHERE f.id = j.id)
+FROM windlass_jobs AS j, given AS g, moment AS m
+WHERE j.id = g.id AND CASE j.state WHEN 'active' THEN j.fence END = g.fence

@@ -1,0 +1,13 @@
+-- Lets active jobs wait again, and wakes who may wait. NULL leaves due, place or error as it is.
+-- Arguments by position, as arrays: state, due, place, attempt, error, id.
+WITH given AS MATERIALIZED (
+  SELECT * FROM unnest(?::text[], ?::bigint[], ?::bigint[], ?::integer[], ?::text[], ?::text[])
+    AS g (state, due, place, attempt, error, id)
+), back AS (
+  UPDATE windlass_jobs AS j
+  SET state = g.state, due = coalesce(g.due, j.due), place = coalesce(g.place, j.place),
+      attempt = g.attempt, error = coalesce(g.error, j.error), lease_until = NULL
+  FROM given AS g WHERE j.id = g.id
+  RETURNING j.queue
+)
+SELECT pg_notify('windlass', queue) FROM (SELECT DISTINCT queue FROM back) AS news

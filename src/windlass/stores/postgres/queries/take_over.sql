@@ -1,0 +1,5 @@
+-- Gives expired leases to a rescuer.
+-- Arguments by position, as arrays: fence, lease_until, worker, id.
+UPDATE windlass_jobs AS j SET fence = g.fence, lease_until = g.lease_until, worker = g.worker
+FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]) AS g (fence, lease_until, worker, id)
+WHERE j.id = g.id
