@@ -1,0 +1,66 @@
+"""How operations run on connections to MySQL that are not the store's own.
+
+There it is one statement at a time, with a mark for every value: not every connection takes
+several statements at once, and not every driver takes lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...core.clock import Clock
+from ..sql.dialect import Dialect, Step, by_clock
+from ..sql.operation import Bulk, Rows, Statement
+from .script import LISTS, ROWS_AT_ONCE, Part, Piece, Script, compiled, several
+
+
+def dialect_of(queries: Mapping[str, str], clock: Clock | None) -> Dialect:
+    scripts = {name: compiled(text) for name, text in queries.items()}
+
+    def steps(asked: Statement | Bulk) -> Iterator[Step]:
+        script = scripts[asked.query]
+        if isinstance(asked, Bulk):
+            return _bulk(script, asked.rows)
+        return iter([_named(part.head, asked.params) for part in script])
+
+    return Dialect("MySQL", queries["arrive"], by_clock(clock), steps)
+
+
+def _named(piece: Piece, params: Mapping[str, Any]) -> Step:
+    marks: list[str] = []
+    args: list[Any] = []
+    for name in piece.names:
+        if name in LISTS:
+            # Nothing is equal to NULL, and an empty list is no SQL.
+            values = several(params[name]) or [None]
+            marks.append(f"({', '.join('?' * len(values))})")
+            args += values
+        else:
+            marks.append("?")
+            args.append(params[name])
+    return piece.text % tuple(marks), args
+
+
+def _bulk(script: Script, rows: Rows) -> Iterator[Step]:
+    if not any(part.each for part in script):
+        for row in rows:
+            for part in script:
+                yield _marked(part.head), [row[at] for at in part.head.positions]
+        return
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        for part in script:
+            yield _repeated(part, rows[start : start + ROWS_AT_ONCE])
+
+
+def _repeated(part: Part, rows: Rows) -> Step:
+    head = part.head.text % ()
+    if part.each is None:
+        return head, ()
+    each = part.each
+    args = [row[at] for row in rows for at in each.positions]
+    return head + ", ".join([_marked(each)] * len(rows)) + part.tail, args
+
+
+def _marked(piece: Piece) -> str:
+    return piece.text % (("?",) * len(piece.positions))

@@ -1,0 +1,3 @@
+-- Extends leases. Arguments: until, ids.
+-- By its index however few rows there are: a scan would wait for those of open transactions.
+UPDATE windlass_jobs FORCE INDEX (windlass_jobs_id) SET lease_until = :until WHERE id IN :ids

@@ -1,0 +1,162 @@
+"""The store on MySQL and MariaDB: a database, and a watch that asks it for work."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from itertools import count
+from time import monotonic
+
+from ...core.clock import Clock
+from ...core.model import Job, Lease, NewJob, Receipt, Transition
+from ...core.states import FINISHED
+from ...errors import StoreUnavailable
+from ..sql.dependents import ids_of
+from ..sql.operation import Plan, Statement
+from ..sql.renewal import renewed
+from ..sql.restore import restore
+from ..sql.rows import json_array, to_job
+from ..sql.store import SqlStore
+from . import claim, finish, insert, renew
+from .database import STORE, MysqlDatabase
+from .dialect import dialect_of
+from .fold import BATCH, MOST_ROUNDS, OFTEN, fold
+from .horizon import Horizon
+from .loans import MysqlLoans
+from .url import Settings
+from .watch import Watch
+
+log = logging.getLogger("windlass")
+
+
+class MysqlStore(SqlStore):
+    """Jobs in tables of one database, shared by any number of processes."""
+
+    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+        self._clock = clock
+        self._mysql = MysqlDatabase(settings, STORE, clock)
+        self._watch = Watch(self._until_work)
+        self._unfolded = 0
+        self._horizon = Horizon()
+        self.dialect = dialect_of(self._mysql.queries, clock)
+        self.loans = MysqlLoans(settings)
+        super().__init__(self._mysql)
+
+    async def close(self) -> None:
+        await super().close()
+        self._wake()
+
+    async def ping(self) -> None:
+        await self._mysql.ask(Statement("clock"))
+
+    def inserting(self, jobs: Sequence[NewJob]) -> Plan[Sequence[Receipt]]:
+        return lambda now: insert.insert(jobs, now)
+
+    def restoring(self, jobs: Sequence[Job]) -> Plan[Sequence[Receipt]]:
+        return lambda _: restore(jobs)
+
+    def finishing(self, transitions: Sequence[Transition]) -> Plan[frozenset[str]]:
+        return lambda now: ids_of(finish.finish(transitions, now))
+
+    async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        if not jobs:
+            return ()
+        if insert.is_plain(jobs):
+            receipts = await self._mysql.hurry(
+                lambda now: insert.insert_plain(jobs, now),
+                lambda now: insert.insert(jobs, now, again=True),
+            )
+        else:
+            tries = count()
+            receipts = await self._mysql.write(
+                lambda now: insert.insert(jobs, now, again=next(tries) > 0)
+            )
+        self._wake()
+        await self._note_change()
+        return receipts
+
+    async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
+        if not ids:
+            return {}
+        [rows] = await self._mysql.ask(Statement("get", {"ids": ids}))
+        return {job.id: job for job in map(to_job, rows)}
+
+    async def claim(
+        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+    ) -> Sequence[Job]:
+        began = monotonic()
+        spots = self._horizon.spots(queues, began)
+        call = claim.Claim(queues, limit, lease, worker, spots, {}, [])
+        jobs = await self._mysql.write(lambda now: claim.claim(call, now), claim.foreseen(call))
+        self._horizon.note(spots, call.ends, len(jobs), began, monotonic())
+        if jobs:
+            await self._note_change()
+        return jobs
+
+    async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
+        if not leases:
+            return frozenset()
+        return await renewed(
+            lambda some: self._mysql.write(
+                lambda now: renew.renew(some, lease, now), renew.foreseen(some)
+            ),
+            leases,
+        )
+
+    async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
+        if not transitions:
+            return frozenset()
+        tries = count()
+        ended = await self._mysql.write(
+            lambda now: finish.finish(transitions, now, again=next(tries) > 0),
+            finish.foreseen(transitions),
+        )
+        # What was completed is no news to anyone who waits.
+        if ended.released or any(each.state not in FINISHED for each in transitions):
+            self._wake()
+        await self._note_change()
+        if ended.owing:
+            await self._rest.begin()
+        return ended.ids
+
+    async def prune(self, limit: int) -> int:
+        pruned = await super().prune(limit)
+        await self._add_up()
+        return pruned
+
+    async def wait(self, queues: Sequence[str], timeout: float) -> None:
+        await self._watch.wait(queues, timeout)
+
+    def _wake(self) -> None:
+        self._horizon.clear()
+        self._watch.wake()
+
+    async def _until_work(self, queues: Sequence[str]) -> float | None:
+        """Seconds until a job can be claimed: 0 for now, None for not in sight."""
+        if queues:
+            asked = Statement("ready", {"queues": json_array(list(queues))})
+        else:
+            asked = Statement("ready_anywhere")
+        [[found], [[moment]]] = await self._mysql.ask(asked, Statement("clock"))
+        pending, *dues = found
+        if pending:
+            return 0
+        now = moment if self._clock is None else self._clock()
+        soonest = [due for due in dues if due is not None]
+        return max(0, (min(soonest) - now) / 1000) if soonest else None
+
+    async def _note_change(self) -> None:
+        """Add up what was counted, now and then: else it would be the more, the longer we run."""
+        self._unfolded += 1
+        if self._unfolded >= OFTEN:
+            self._unfolded = 0
+            try:
+                await self._add_up()
+            except StoreUnavailable as error:
+                # What was asked for is done; this can be done by anybody, at any time.
+                log.warning("counts are not added up now, but later: %s", error)
+
+    async def _add_up(self) -> None:
+        for _ in range(MOST_ROUNDS):
+            if await self._mysql.write(lambda _: fold()) < BATCH:
+                return
