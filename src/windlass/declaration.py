@@ -1,0 +1,120 @@
+"""What `@app.task(…)` and `@app.cron(…)` take, how they are typed, and what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+
+from .core.context import Context
+from .core.cron import Missed
+from .core.options import JobOptions, Options, TaskOptions
+from .core.retry import BackoffLike, RetryPolicy, as_backoff
+from .core.schedule import Overlap
+from .definition import Definition, define
+from .errors import InvalidOption
+from .task import Task
+
+P = ParamSpec("P")
+C = TypeVar("C")
+R = TypeVar("R")
+AsyncFunction: TypeAlias = Callable[P, Coroutine[Any, Any, R]]
+AsyncTask: TypeAlias = Task[P, Coroutine[Any, Any, R], R]
+
+ErrorTypes = type[BaseException] | tuple[type[BaseException], ...]
+
+
+class Declaration(TaskOptions, total=False):
+    """What `@app.task(…)` takes."""
+
+    name: str
+    process: bool
+    backoff: BackoffLike
+    jitter: float
+    retry_on: ErrorTypes
+    fatal_on: ErrorTypes
+
+
+class CronDeclaration(Declaration, total=False):
+    """What `@app.cron(…)` takes besides the expression. `name` is that of the schedule."""
+
+    timezone: str
+    missed: Missed
+    overlap: Overlap
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+
+
+OF_THE_SCHEDULE: Final = (*CronDeclaration.__annotations__.keys() - Declaration.__annotations__,)
+OF_ONE_JOB: Final = (
+    *(name for name in JobOptions.__annotations__ if name not in TaskOptions.__annotations__),
+    "connection",
+)
+
+
+class Decorator(Protocol):
+    """`@app.task(…)`: keeps the function's own signature."""
+
+    @overload
+    def __call__(self, func: AsyncFunction[P, R], /) -> AsyncTask[P, R]: ...
+    @overload
+    def __call__(self, func: Callable[P, R], /) -> Task[P, R, R]: ...
+
+
+class ContextDecorator(Protocol):
+    """`@app.task(context=True, …)`: callers leave the first parameter out."""
+
+    @overload
+    def __call__(self, func: AsyncFunction[Concatenate[Context, P], R], /) -> AsyncTask[P, R]: ...
+    @overload
+    def __call__(self, func: Callable[Concatenate[Context, P], R], /) -> Task[P, R, R]: ...
+
+
+class CronDecorator(Protocol):
+    """`@app.cron(…)`: makes a task of a function; a task stays what it is."""
+
+    @overload
+    def __call__(self, func: Task[P, C, R], /) -> Task[P, C, R]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, func: AsyncFunction[P, R], /) -> AsyncTask[P, R]: ...
+    @overload
+    def __call__(self, func: Callable[P, R], /) -> Task[P, R, R]: ...
+
+
+def declared(func: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Definition, Options]:
+    """A task's definition and its options, from what the decorator was given."""
+    rest = dict(given)
+    name, context = rest.pop("name", None), rest.pop("context", False)
+    process = rest.pop("process", False)
+    policy = _policy(rest)
+    for option in OF_ONE_JOB:
+        if option in rest:
+            raise InvalidOption(f"{option} is for one job; give it to using(…).")
+    definition = define(func, name, policy, takes_context=context, process=process)
+    return definition, Options().merged(rest)
+
+
+def refuse_of_the_task(given: Mapping[str, Any]) -> None:
+    """Raise for what a schedule of a task that is there cannot change about it."""
+    for option in given:
+        if option in Declaration.__annotations__ and option not in TaskOptions.__annotations__:
+            raise InvalidOption(f"{option} is for the whole task; give it to @app.task(…).")
+
+
+def _policy(options: dict[str, Any]) -> RetryPolicy:
+    """Take the retry rules out of a declaration's options."""
+    rules: dict[str, Any] = {}
+    if "backoff" in options:
+        rules["backoff"] = as_backoff(options.pop("backoff"))
+    if "jitter" in options:
+        rules["jitter"] = options.pop("jitter")
+    for rule in ("retry_on", "fatal_on"):
+        if rule in options:
+            rules[rule] = _error_types(rule, options.pop(rule))
+    return RetryPolicy(**rules)
+
+
+def _error_types(rule: str, given: ErrorTypes) -> tuple[type[BaseException], ...]:
+    types = given if isinstance(given, tuple) else (given,)
+    if not all(isinstance(each, type) and issubclass(each, BaseException) for each in types):
+        raise InvalidOption(f"{rule} takes an exception class or a tuple of them.")
+    return types

@@ -1,0 +1,71 @@
+"""What a decorated function says of itself, held to what a worker must know."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .core.arguments import Arguments
+from .core.context import Context
+from .core.options import checked_name
+from .core.retry import RetryPolicy
+from .errors import InvalidOption
+from .resources import Need
+
+
+class Definition(NamedTuple):
+    """What a worker must know of a task: no client, no app."""
+
+    name: str
+    func: Callable[..., Any]
+    arguments: Arguments
+    policy: RetryPolicy
+    is_async: bool
+    """on the event loop if so, in a thread if not"""
+    process: bool = False
+    """in a child process instead"""
+
+
+def define(
+    func: Callable[..., Any],
+    name: str | None,
+    policy: RetryPolicy,
+    *,
+    takes_context: bool,
+    process: bool = False,
+) -> Definition:
+    """A definition from a decorated function."""
+    if not callable(func) or inspect.isclass(func):
+        raise InvalidOption("A task is made of a function; decorate a def or an async def.")
+    arguments = Arguments.of(func, inject=Context, leave_out=Need)
+    if arguments.takes_context and not takes_context:
+        raise InvalidOption(f"{func.__name__} takes a Context: say @app.task(context=True).")
+    if takes_context and not arguments.takes_context:
+        raise InvalidOption(
+            f"With context=True the first parameter of {func.__name__} must be a Context."
+        )
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(func))
+    if process:
+        _refuse_process(func, arguments, is_async)
+    checked = checked_name(name or func.__name__, "name of a task")
+    return Definition(checked, func, arguments, policy, is_async, process)
+
+
+def _refuse_process(func: Callable[..., Any], arguments: Arguments, is_async: bool) -> None:
+    """Raise for a function that a child process could not find or run."""
+    if is_async:
+        raise InvalidOption(
+            f"{arguments.name} is an async def, which process=True cannot run; make it a def."
+        )
+    path = getattr(func, "__qualname__", "<nowhere>")
+    if "<" in path or inspect.ismethod(func):
+        raise InvalidOption(
+            f"With process=True {arguments.name} must be importable: make it a function at the "
+            "top of a module."
+        )
+    for name in arguments.left_out:
+        raise InvalidOption(
+            f"{name!r} of {arguments.name} is opened in the worker and cannot go to the child "
+            "process of process=True; open it in the handler."
+        )

@@ -1,0 +1,142 @@
+"""Handles: a job that was enqueued, as its producer goes on with it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, TypeVar
+
+from .client import Client, cancel_job, get_job, reschedule_job
+from .core.codec import Codecs, decode_result
+from .core.dependents import ORPHANED
+from .core.model import Failure, Job
+from .core.options import Options
+from .core.outcome import EXPIRED
+from .core.states import FINISHED, State
+from .errors import JobCancelled, JobFailed, ResultTimeout
+from .stores.contract import Store
+
+T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+
+FIRST_LOOK: Final = 0.005
+SLOWEST_LOOK: Final = 0.25
+
+
+class JobHandle(Generic[R_co]):
+    """A job that was enqueued; `R` is what its task returns.
+
+    `duplicate` says that no new job was made: one with this id, or holding the same
+    unique key, was there before, and this is it.
+    """
+
+    __slots__ = ("__weakref__", "_client", "_codecs", "_convert", "duplicate", "id")
+
+    def __init__(
+        self,
+        client: Client,
+        codecs: Codecs,
+        id: str,
+        convert: Callable[[Any, bool], R_co],
+        duplicate: bool = False,
+    ) -> None:
+        self.id = id
+        self.duplicate = duplicate
+        self._client = client
+        self._codecs = codecs
+        self._convert = convert
+
+    def __repr__(self) -> str:
+        return f"<JobHandle {self.id}{' duplicate' if self.duplicate else ''}>"
+
+    def get(self) -> Job:
+        """The job as the store has it now."""
+        return self._block(self._get, "job.get()", "job.aget()")
+
+    async def aget(self) -> Job:
+        return await self._get(await self._client.store())
+
+    def result(self, timeout: float | None = None) -> R_co:
+        """Wait for the job's end and give its result, or raise what it came to.
+
+        `timeout` is in seconds; None waits as long as it takes.
+        """
+        for pause in pauses(self.id, timeout):
+            job = self.get()
+            if job.state in FINISHED:
+                break
+            time.sleep(pause)
+        return self._outcome(job)
+
+    async def aresult(self, timeout: float | None = None) -> R_co:
+        for pause in pauses(self.id, timeout):
+            job = await self.aget()
+            if job.state in FINISHED:
+                break
+            await asyncio.sleep(pause)
+        return self._outcome(job)
+
+    def cancel(self) -> None:
+        """Call the job off. `WrongState` if it is finished already."""
+        self._block(self._cancel, "job.cancel()", "job.acancel()")
+
+    async def acancel(self) -> None:
+        await self._cancel(await self._client.store())
+
+    def reschedule(self, delay: float | timedelta = 0, *, at: datetime | None = None) -> None:
+        """Give the job another time: so many seconds from now, or a moment.
+
+        `WrongState` if it neither waits for a worker nor for its time.
+        """
+        act = self._reschedule(delay, at)
+        self._block(act, "job.reschedule(…)", "job.areschedule(…)")
+
+    async def areschedule(
+        self, delay: float | timedelta = 0, *, at: datetime | None = None
+    ) -> None:
+        await self._reschedule(delay, at)(await self._client.store())
+
+    def _reschedule(
+        self, delay: float | timedelta, at: datetime | None
+    ) -> Callable[[Store], Coroutine[Any, Any, None]]:
+        options = Options().merged({"delay": delay} if at is None else {"at": at})
+        return lambda store: reschedule_job(store, self.id, options.delay, options.at)
+
+    def _block(self, act: Callable[[Store], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
+        return self._client.block(act, call, instead)
+
+    async def _get(self, store: Store) -> Job:
+        return await get_job(store, self.id)
+
+    async def _cancel(self, store: Store) -> None:
+        await cancel_job(store, self.id)
+
+    def _outcome(self, job: Job) -> R_co:
+        if job.state is State.CANCELLED:
+            told = job.error is not None and job.error.kind in (EXPIRED.kind, ORPHANED)
+            reason = f": {job.error.message}" if told and job.error else ""
+            raise JobCancelled(f"Job {job.id} was cancelled{reason}.")
+        if job.state is State.DEAD:
+            error = job.error or Failure("Unknown", "")
+            raise JobFailed(
+                f"Job {job.id} is dead after attempt {job.attempt}: {error}",
+                kind=error.kind,
+                traceback=error.traceback,
+            )
+        codec = self._codecs.get(job.spec.content_type)
+        value = None if job.result is None else decode_result(codec, job.result)
+        return self._convert(value, codec.binary)
+
+
+def pauses(id: str, timeout: float | None) -> Iterator[float]:
+    """How long to wait between looks at a job: short at first, and bounded."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    pause = FIRST_LOOK
+    while True:
+        left = SLOWEST_LOOK if deadline is None else deadline - time.monotonic()
+        yield max(0.0, min(pause, left))
+        if deadline is not None and time.monotonic() >= deadline:
+            raise ResultTimeout(f"Job {id} was not finished within {timeout:g} s; it goes on.")
+        pause = min(pause * 1.5, SLOWEST_LOOK)

@@ -1,0 +1,1 @@
+"""Finished jobs, kept in an SQL database of its own for search."""

@@ -1,0 +1,1 @@
+"""History in PostgreSQL: its schema, and queries for many rows at once."""

@@ -1,0 +1,1 @@
+"""History in a SQLite file: its schema."""

@@ -1,0 +1,55 @@
+"""The jobs of a workflow, found in the store by what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from .core.codec import Codecs, decode_call
+from .core.model import Job
+from .errors import UnknownJob
+from .stores.contract import Store
+from .workflows.outline import JUDGE, member_id
+
+BATCH: Final = 500
+WINDOW: Final = 50
+"""Among added jobs, so many may be gone, kept no longer, before the list is taken for over."""
+
+
+async def get_all(store: Store, ids: Sequence[str]) -> dict[str, Job]:
+    """Any number of jobs, in bounded steps; those that are not there are left out."""
+    found: dict[str, Job] = {}
+    for start in range(0, len(ids), BATCH):
+        found |= await store.get(ids[start : start + BATCH])
+    return found
+
+
+def declared(codecs: Codecs, judge: Job) -> int:
+    """How many jobs a workflow was enqueued with, by the job that stands for it."""
+    if judge.task != JUDGE:
+        raise UnknownJob(f"{judge.id} is a job, not a workflow.")
+    args, _ = decode_call(codecs.get(judge.spec.content_type), judge.spec.payload)
+    number: int = args[0]
+    return number
+
+
+async def members(store: Store, workflow: str, number: int) -> AsyncIterator[Job]:
+    """The jobs that a workflow was enqueued with, and those that it has added to itself."""
+    found = await get_all(store, [member_id(workflow, n) for n in range(1, number + 1)])
+    for job in found.values():
+        yield job
+    async for job in added(store, workflow, number):
+        yield job
+
+
+async def added(store: Store, workflow: str, number: int) -> AsyncIterator[Job]:
+    """The jobs after the first so many."""
+    while True:
+        ids = [member_id(workflow, n) for n in range(number + 1, number + 1 + WINDOW)]
+        found = await store.get(ids)
+        if not found:
+            return
+        for id in ids:
+            if id in found:
+                yield found[id]
+        number += WINDOW

@@ -1,0 +1,252 @@
+"""A task: a function, its options, and the typed ways to make jobs of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import (
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    Unpack,
+    overload,
+)
+
+from .client import Client
+from .core.codec import Codecs, encode_call, too_large
+from .core.context import local_context
+from .core.model import NewJob, Receipt
+from .core.options import JobOptions, Options
+from .core.schedule import Schedule
+from .core.signature import signature_of
+from .core.step import Link, Step
+from .definition import Definition
+from .errors import InvalidOption, UnknownTask
+from .handle import JobHandle
+from .middleware import Stack
+from .resources import Need, Provided, Values, filled
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+X = TypeVar("X")
+C = TypeVar("C")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Registry:
+    """The tasks of an app by name, and what is to surround their jobs."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Definition] = {}
+        self.schedules: dict[str, Schedule] = {}
+        """those that the app declares, by name"""
+        self.middleware = Stack()
+        self.on_startup: list[Provided] = []
+        self.on_shutdown: list[Provided] = []
+        self.overrides: Values = {}
+        """what stands for a resource, in tests"""
+
+    def add(self, definition: Definition) -> None:
+        if definition.name in self._tasks:
+            raise InvalidOption(
+                f"There is a task {definition.name} already; give this one name='…' of its own."
+            )
+        self._tasks[definition.name] = definition
+
+    def add_schedule(self, schedule: Schedule) -> None:
+        if schedule.name in self.schedules:
+            raise InvalidOption(
+                f"There is a schedule {schedule.name} already; give this one name='…' of its own."
+            )
+        self.schedules[schedule.name] = schedule
+
+    def __getitem__(self, name: str) -> Definition:
+        try:
+            return self._tasks[name]
+        except KeyError:
+            raise UnknownTask(f"No task named {name} is registered in this app.") from None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tasks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tasks)
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def needs(self) -> Iterator[Need]:
+        """The resources that tasks and hooks ask for; one may come more than once."""
+        for definition in self._tasks.values():
+            yield from definition.arguments.left_out.values()
+        for hook in (*self.on_startup, *self.on_shutdown):
+            yield from hook.needs.values()
+
+
+class Wire(NamedTuple):
+    """What the tasks of one app share: where jobs go and how arguments are written."""
+
+    client: Client
+    codecs: Codecs
+    max_payload: int
+    middleware: Stack
+    overrides: Values
+
+
+class CallOptions(JobOptions, total=False):
+    """What `using` takes: options that are stored with the job, and one that is not."""
+
+    connection: object
+
+
+class Call(Generic[R_co]):
+    """A job that is ready to be enqueued together with others; made by `task.call(…)`."""
+
+    __slots__ = ("convert", "job")
+
+    def __init__(self, job: NewJob, convert: Callable[[Any, bool], R_co]) -> None:
+        self.job = job
+        self.convert = convert
+
+
+class Task(Generic[P, C, R]):
+    """A function that can be enqueued, and still be called.
+
+    `P` are its arguments, `C` is what calling it gives (a coroutine if it is async), `R`
+    what it returns.
+    """
+
+    def __init__(
+        self, definition: Definition, options: Options, wire: Wire, connection: object = None
+    ) -> None:
+        self.definition = definition
+        self.options = options
+        self._wire = wire
+        self._connection = connection
+        self.__doc__ = definition.func.__doc__
+        self.__name__ = definition.name
+        self.__wrapped__ = definition.func
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def __repr__(self) -> str:
+        return f"<Task {self.definition.arguments}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> C:
+        """Run the function right here, as if it were no task.
+
+        Resources must be passed, or overridden: only a worker opens them.
+        """
+        func, arguments = self.definition.func, self.definition.arguments
+        given: list[Any] = [*args]
+        if arguments.takes_context:
+            given.insert(0, local_context(self.name))
+        if not arguments.left_out:
+            return func(*given, **kwargs)  # type: ignore[no-any-return]
+        passed = signature_of(func).bind_partial(*given, **kwargs).arguments
+        needs = {name: need for name, need in arguments.left_out.items() if name not in passed}
+        named = filled(needs, self._wire.overrides, kwargs, self.name)
+        return func(*given, **named)  # type: ignore[no-any-return]
+
+    def using(self, **options: Unpack[CallOptions]) -> Task[P, C, R]:
+        """This task with other options, for one job or for many.
+
+        With a `connection` of yours, jobs exist if and only if its transaction commits.
+        """
+        connection = options.get("connection", self._connection)
+        stored = {name: value for name, value in options.items() if name != "connection"}
+        return Task(self.definition, self.options.merged(stored), self._wire, connection)
+
+    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:
+        """Store a job, from blocking code; returns when the store has it."""
+        wire = self._wire
+        jobs = wire.middleware.before([self._job(args, kwargs)])
+        receipts = wire.client.insert(
+            jobs, f"{self.name}.enqueue(…)", f"{self.name}.aenqueue(…)", self._connection
+        )
+        return self._stored(jobs, receipts)
+
+    def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[JobHandle[R]]:
+        """Store a job, from async code: `await` it to know that the store has it.
+
+        It is under way from this call on, so that a forgotten `await` loses no job.
+        """
+        wire = self._wire
+        jobs = wire.middleware.before([self._job(args, kwargs)])
+        if self._connection is None:
+            return wire.client.enqueue(jobs, self._stored)
+        call, instead = f"{self.name}.aenqueue(…)", f"{self.name}.enqueue(…)"
+        return wire.client.enqueue_on(self._connection, jobs, self._stored, call, instead)
+
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R]:
+        """A job for `app.enqueue_many`: checked and encoded, not stored."""
+        if self._connection is not None:
+            raise InvalidOption(
+                "A call is made without a connection; give it to enqueue_many(…, connection=…)."
+            )
+        return Call(self._job(args, kwargs), self._convert)
+
+    # As callables, of which mypy can infer the first argument; of a Task it cannot.
+    @overload
+    def step(  # type: ignore[misc]
+        self: Callable[Concatenate[X, Q], Coroutine[Any, Any, R]],
+        *args: Q.args,
+        **kwargs: Q.kwargs,
+    ) -> Link[X, R]: ...
+    @overload
+    def step(
+        self: Callable[Concatenate[X, Q], R], *args: Q.args, **kwargs: Q.kwargs
+    ) -> Link[X, R]: ...
+    @overload
+    def step(self, *args: P.args, **kwargs: P.kwargs) -> Step[R]: ...
+    def step(self, *args: Any, **kwargs: Any) -> Step[R]:
+        """A job for a workflow, without the arguments that flow in from other steps.
+
+        These come first; how many there are is known when the workflow is put together.
+        """
+        options, arguments = self.options, self.definition.arguments
+        if options.id is not None or options.unique is not None or self._connection is not None:
+            raise InvalidOption(
+                f"A step of {self.name} cannot have id, unique or connection: its id is its "
+                "workflow's to give, and connection is for enqueue_workflow(…)."
+            )
+
+        def check(inflow: int) -> None:
+            arguments.check([None] * inflow + [*args], kwargs)
+
+        arguments.check_partly(args, kwargs)
+        return Link(self._encoded(args, kwargs), self._convert, check)
+
+    def _job(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
+        self.definition.arguments.check(args, kwargs)
+        return self._encoded(args, kwargs)
+
+    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
+        wire = self._wire
+        codec = wire.codecs.default
+        payload = encode_call(codec, args, kwargs)
+        if len(payload) > wire.max_payload:
+            raise too_large(f"The arguments of {self.name}", payload, wire.max_payload)
+        return self.options.new_job(self.name, payload, codec.name)
+
+    def handle(self, id: str) -> JobHandle[R]:
+        """The handle of a job of this task that was enqueued before."""
+        return self._handle(Receipt(id))
+
+    def _stored(self, jobs: Sequence[NewJob], receipts: Sequence[Receipt]) -> JobHandle[R]:
+        self._wire.middleware.after(jobs, receipts)
+        return self._handle(receipts[0])
+
+    def _handle(self, receipt: Receipt) -> JobHandle[R]:
+        wire = self._wire
+        return JobHandle(wire.client, wire.codecs, receipt.id, self._convert, receipt.duplicate)
+
+    def _convert(self, value: Any, binary: bool) -> R:
+        result: R = self.definition.arguments.result(value, binary=binary)
+        return result
