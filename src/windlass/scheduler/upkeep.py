@@ -1,0 +1,41 @@
+"""The upkeep services of one process, in the order in which they start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..config import WorkerSettings
+from ..core.ids import new_id
+from ..history.history import History
+from ..service import Service
+from ..stores.contract import Store
+from ..task import Registry
+from . import archiver
+from .archiver import Archiver
+from .leader import Leader
+from .pruner import Pruner
+from .rescuer import Rescuer
+from .ticker import Ticker
+from .unblocker import Unblocker
+
+
+def upkeep(
+    store: Store, registry: Registry, settings: WorkerSettings, history: History | None = None
+) -> Sequence[Service]:
+    """A leader, and what it does while it leads."""
+    holder = new_id()
+    leader = Leader(store, holder)
+    return (
+        leader,
+        Rescuer(store, registry, leader, settings.rescue_interval, holder),
+        Unblocker(store, leader),
+        Ticker(store, leader, registry.schedules),
+        Pruner(store, leader, settings.prune_interval),
+        *(_archiving(store, holder, history) if history and history.is_kept else ()),
+    )
+
+
+def _archiving(store: Store, holder: str, history: History) -> Sequence[Service]:
+    """With a leader of its own: that of the rest may be a worker that knows of no history."""
+    leader = Leader(store, holder, archiver.ROLE)
+    return leader, Archiver(store, history.archive(), leader, history.settings)

@@ -1,0 +1,153 @@
+"""What one attempt is made of; the runner puts the steps together.
+
+decode the arguments -> call the handler with its resources, inside of the middleware and
+within its timeout -> encode the result
+-> outcome -> decide -> transition
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from ..core.checkpoint import Checkpoints
+from ..core.codec import Codec, decode_call, encode_result, too_large
+from ..core.context import Context, current
+from ..core.model import UNREADABLE, Job, Lease, Progress, Transition
+from ..core.outcome import Failed, Outcome, Unknown, decide, failure_of, outcome_of
+from ..core.retry import DEFAULT_RETRY, RetryPolicy
+from ..core.states import State
+from ..definition import Definition
+from ..errors import CorruptRecord, InvalidArguments, PayloadTooLarge
+from ..middleware import Attempt, Stack, around
+from ..resources import Values, filled
+from .executors import Executors
+from .executors.raised import FromChild
+from .transactions import Transactions
+from .workflows import StoredWorkflows
+
+log = logging.getLogger("windlass")
+
+
+class AttemptTimeout(TimeoutError):
+    """The handler took longer than its timeout."""
+
+
+class Surroundings(NamedTuple):
+    """What all attempts of a worker have in common."""
+
+    executors: Executors
+    middleware: Stack
+    values: Values
+    """the open resources"""
+    progress: Callable[[Lease, Progress], None]
+    transactions: Transactions
+    checkpoints: Checkpoints
+    workflows: StoredWorkflows
+
+
+def begin(
+    definition: Definition,
+    codec: Codec,
+    job: Job,
+    surroundings: Surroundings,
+    inputs: Sequence[Any] = (),
+) -> Awaitable[Any]:
+    """The handler, called with the job's arguments; await it for its value.
+
+    `inputs` are results of other jobs, which come before the job's own arguments.
+    Middleware goes around it, and is within its timeout.
+    """
+    executors, middleware, values, progress, transactions, checkpoints, workflows = surroundings
+    spec = job.spec
+    args, kwargs = decode_call(codec, spec.payload)
+    if inputs:
+        args[:0] = inputs
+    definition.arguments.check(args, kwargs)
+    definition.arguments.convert(args, kwargs, binary=codec.binary)
+    context = Context(job, progress, transactions.begin, checkpoints, workflows)
+    current.set(context)
+    if middleware.runs:
+        handler = partial(_call, definition, executors, values, context)
+        work = around(middleware.runs, Attempt(context, args, kwargs), handler)
+    else:
+        work = _call(definition, executors, values, context, args, kwargs)
+    return work if spec.timeout is None else _within(spec.timeout / 1000, work)
+
+
+def _call(
+    definition: Definition,
+    executors: Executors,
+    values: Values,
+    context: Context,
+    args: list[Any],
+    kwargs: dict[str, Any],
+) -> Awaitable[Any]:
+    needs = definition.arguments.left_out
+    if needs:
+        kwargs = filled(needs, values, kwargs, definition.name)
+    return executors.call(definition, context, args, kwargs)
+
+
+async def _within(seconds: float, work: Awaitable[Any]) -> Any:
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await work
+    except TimeoutError:
+        if limit.expired():
+            raise AttemptTimeout(f"the attempt took longer than {seconds:g} s") from None
+        raise
+
+
+def encoded(definition: Definition, codec: Codec, value: Any, limit: int) -> bytes | None:
+    """The result as the store keeps it; None is kept as nothing."""
+    if value is None:
+        return None
+    result = encode_result(codec, value)
+    if len(result) > limit:
+        raise too_large(f"The results of {definition.name}", result, limit)
+    return result
+
+
+def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:
+    """The move that follows what a handler raised; failures are logged."""
+    outcome = _outcome(error, policy)
+    try:
+        move = decide(job, outcome, policy)
+    except Exception:
+        # A user's own backoff function can fail; the job must not be lost by that.
+        log.exception("the backoff of task %s failed; using the default", job.task)
+        move = decide(job, outcome, DEFAULT_RETRY)
+    if isinstance(outcome, Failed):
+        level = logging.WARNING if move.state is State.DEAD else logging.INFO
+        text = "job %s of %s failed in attempt %d and is %s now: %s"
+        log.log(level, text, job.id, job.task, job.attempt, move.state, outcome.failure)
+    return move
+
+
+def unknown(job: Job, patience: int) -> Transition:
+    """The move of a job whose task this worker does not have, after `patience` ms a last one."""
+    if job.spec.content_type == UNREADABLE:
+        error = CorruptRecord("The stored job is damaged and cannot be read; delete it.")
+        return failed(job, error, DEFAULT_RETRY)
+    move = decide(job, Unknown(patience))
+    level = logging.WARNING if move.state is State.DEAD else logging.INFO
+    log.log(level, "job %s is %s now: %s", job.id, move.state, move.error)
+    return move
+
+
+def _outcome(error: BaseException, policy: RetryPolicy) -> Outcome:
+    if isinstance(error, CorruptRecord | InvalidArguments | PayloadTooLarge):
+        # It would be as wrong the next time.
+        return Failed(failure_of(error), error, fatal=True)
+    outcome = outcome_of(error, policy)
+    if isinstance(outcome, Failed) and isinstance(error.__cause__, FromChild):
+        # The traceback is that of the child; here it would be that of the pipe.
+        return structs.replace(outcome, failure=error.__cause__.failure)
+    return outcome

@@ -1,0 +1,250 @@
+"""The child's side of `process=True`: what goes over the pipe, and the loop that answers it.
+
+The main thread runs handlers, so that they find signals and the like as in any program. A
+second thread listens: the end of the pipe is the end of the worker, and then of this process,
+whatever the handler is doing.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextvars import copy_context
+from functools import cache
+from importlib import import_module
+from multiprocessing.connection import Connection
+from multiprocessing.spawn import prepare
+from queue import SimpleQueue
+from typing import Any, Final, NamedTuple, NoReturn
+
+from ...core.context import Context, current
+from ...core.model import Job, Lease, Progress
+from ...core.outcome import failure_of
+from ...errors import UnencodableValue, UsageError
+from .raised import Raised
+
+LAST_WORDS: Final = 5.0
+"""How many seconds an idle child has for its exit; what it has started may never end."""
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+class Order(NamedTuple):
+    """A handler to call, and for which job. `arguments` are pickled by themselves, so that
+    the module is there when they are read."""
+
+    module: str
+    path: str
+    job: Job
+    takes_context: bool
+    arguments: bytes
+    state: bytes | None = None
+    """what the last attempt left, pickled by itself as well"""
+
+
+class Returned(NamedTuple):
+    """What the handler returned."""
+
+    value: Any
+
+
+class Said(NamedTuple):
+    """What a handler says of its progress before its end."""
+
+    lease: Lease
+    progress: Progress
+
+
+class Keep(NamedTuple):
+    """What a handler wants to be kept for its next attempt, pickled. It waits for a reply."""
+
+    lease: Lease
+    value: bytes
+
+
+REPLY: Final = b"\0"
+"""How the answer to a `Keep` begins; no pickled order does."""
+
+
+class Greeting(NamedTuple):
+    """What the child has to know of the worker; `main` is how to import its main module."""
+
+    argv: list[str]
+    main: Mapping[str, str]
+
+
+def main(number: int) -> None:
+    """Answer orders from the pipe of this number, one after the other, until it ends."""
+    _end_with_parent()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        # For the worker to decide. Not SIG_IGN: programs that a handler starts would inherit it.
+        signal.signal(each, lambda *_: None)
+    pipe: Connection[Any, Any] = Connection(number)
+    try:
+        greeting: Greeting = pipe.recv()
+        sys.argv[:] = greeting.argv
+        orders, mouth = _Orders(pipe), _Mouth(pipe)
+        while (order := orders.next()) is not None:
+            mouth.send(_answer(order, greeting.main, mouth, orders.replies))
+    except (EOFError, OSError):
+        return  # the worker is gone
+
+
+class _Orders:
+    """What came over the pipe and was not taken yet."""
+
+    def __init__(self, pipe: Connection[Any, Any]) -> None:
+        self._pipe = pipe
+        self._waiting: SimpleQueue[bytes | None] = SimpleQueue()
+        self.replies: SimpleQueue[bytes] = SimpleQueue()
+        self._busy = False
+        threading.Thread(target=self._listen, name="windlass-listener", daemon=True).start()
+
+    def next(self) -> bytes | None:
+        self._busy = False
+        order = self._waiting.get()
+        self._busy = order is not None
+        return order
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                record = self._pipe.recv_bytes()
+                if record.startswith(REPLY):
+                    self.replies.put(record.removeprefix(REPLY))
+                else:
+                    self._waiting.put(record)
+        except (EOFError, OSError):
+            if self._busy:
+                os._exit(1)
+            self._waiting.put(None)
+            time.sleep(LAST_WORDS)
+            os._exit(0)
+
+
+class _Mouth:
+    """The way out. A handler may speak from threads of its own."""
+
+    def __init__(self, pipe: Connection[Any, Any]) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+
+    def say(self, lease: Lease, progress: Progress) -> None:
+        self.send(pickle.dumps(Said(lease, progress)))
+
+    def send(self, record: bytes) -> None:
+        with self._lock:
+            self._pipe.send_bytes(record)
+
+
+class _ChildCheckpoints:
+    """Checkpoints by way of the worker, which has the store; one at a time."""
+
+    def __init__(self, state: bytes | None, mouth: _Mouth, replies: SimpleQueue[bytes]) -> None:
+        self._state = state
+        self._mouth = mouth
+        self._replies = replies
+        self._lock = threading.Lock()
+
+    def state(self, job: Job) -> Any:
+        return None if self._state is None else pickle.loads(self._state)
+
+    def keep(self, job: Job, value: Any) -> None:
+        try:
+            pickled = pickle.dumps(value)
+        except Exception as error:
+            raise UnencodableValue(
+                f"A checkpoint of {job.task} cannot leave its child process: {error}."
+            ) from None
+        with self._lock:
+            self._mouth.send(pickle.dumps(Keep(job.lease, pickled)))
+            raised: Raised | None = pickle.loads(self._replies.get())
+        if raised is not None:
+            raise raised.rebuilt()
+
+    async def akeep(self, job: Job, value: Any) -> None:
+        raise UsageError(
+            "context.acheckpoint(…) is not for process=True; use context.checkpoint(…)."
+        )
+
+
+def _answer(
+    record: bytes, main: Mapping[str, str], mouth: _Mouth, replies: SimpleQueue[bytes]
+) -> bytes:
+    try:
+        order: Order = pickle.loads(record)
+        if order.module == "__main__":
+            _import_main_once(tuple(main.items()))
+        func = _found(order.module, order.path)
+        args, kwargs = pickle.loads(order.arguments)
+        checkpoints = _ChildCheckpoints(order.state, mouth, replies)
+        context = Context(order.job, mouth.say, _no_transaction, checkpoints)
+        if order.takes_context:
+            args = [context, *args]
+        variables = copy_context()
+        variables.run(current.set, context)
+        value = variables.run(func, *args, **kwargs)
+        try:
+            return pickle.dumps(Returned(value))
+        except Exception as error:
+            raise UnencodableValue(
+                f"The result of {order.path} cannot leave its child process: {error}."
+            ) from None
+    except BaseException as error:
+        return pickle.dumps(Raised.of(error, failure_of(error)))
+
+
+def _no_transaction(job: Job) -> NoReturn:
+    raise UsageError(
+        "context.transaction() is not for process=True: the child process has no connection to "
+        "the store."
+    )
+
+
+@cache
+def _found(module: str, path: str) -> Any:
+    """The function of a task by its name; where the decorator was used, that is a `Task`."""
+    try:
+        found: Any = import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"The child process cannot find {module}.{path}, which process=True needs at the top "
+            f"of a module: {error}."
+        ) from error
+    from ...task import Task
+
+    return found.definition.func if isinstance(found, Task) else found
+
+
+_importing_main = False
+
+
+def is_importing_main() -> bool:
+    """Whether this is a child that is running the main module of its worker once more."""
+    return _importing_main
+
+
+@cache
+def _import_main_once(main: tuple[tuple[str, str], ...]) -> None:
+    global _importing_main
+    _importing_main = True
+    try:
+        prepare(dict(main))
+    finally:
+        _importing_main = False
+
+
+def _end_with_parent() -> None:
+    """Have the system kill this process when the worker is gone, even if the handler is deep in
+    C code and the listener cannot run."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

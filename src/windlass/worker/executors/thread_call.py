@@ -1,0 +1,127 @@
+"""One blocking call in a thread, the future that it ends in, and how it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...errors import AttemptStopped
+
+GRACE: Final = 0.5
+"""How many seconds a call has to end once it was stopped; then it is left to itself."""
+
+NOTHING: Final = object()
+
+
+class ThreadCall(asyncio.Future[Any]):
+    """A call on its way through a thread.
+
+    To cancel it is to stop the call: the future is done only when the call has ended, or
+    will not end. What a stopped call returns all the same counts; what it raises does not.
+    """
+
+    left = False
+    """the call was stopped, did not end, and is not waited for any more"""
+    _begun = False
+    _stopped = False
+    _sent = False
+    _thread: int | None = None
+    _answer: Any = NOTHING
+    _error: BaseException | None = None
+    _timer: asyncio.TimerHandle | None = None
+
+    def __init__(
+        self,
+        call: Callable[[], Any],
+        loop: asyncio.AbstractEventLoop,
+        stop: Callable[[], None] | None,
+        leave: Callable[[], None],
+    ) -> None:
+        super().__init__(loop=loop)
+        self._call = call
+        self._stop = stop
+        self._leave = leave
+        # Reentrant, and of this call alone: `AttemptStopped` may come while the thread has it.
+        self._guard = threading.RLock()
+
+    # -- in the thread -------------------------------------------------------------------
+
+    def perform(self) -> None:
+        """Make the call. An exception that was sent to stop it never gets out of here."""
+        try:
+            self._perform()
+            self._end()
+        except AttemptStopped:
+            # It came when the call was over. It is sent only once.
+            self._end()
+
+    def _perform(self) -> None:
+        try:
+            # First these, then a look at `_stopped`; `cancel` does it the other way round.
+            self._thread = threading.get_ident()
+            self._begun = True
+            if not self._stopped:
+                self._answer = self._call()
+        except BaseException as error:
+            # Without this frame, or error and call would keep each other alive.
+            self._error = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
+
+    def _end(self) -> None:
+        with self._guard:
+            self._thread = None
+        if self._sent:
+            _send(threading.get_ident(), None)
+
+    # -- on the event loop ---------------------------------------------------------------
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        if self.done():
+            return False
+        if self._stopped:
+            return self._let_be()
+        self._stopped = True
+        if not self._begun:
+            return super().cancel(msg)
+        (self._stop or self._interrupt)()
+        self._timer = self.get_loop().call_later(GRACE, self._let_be)
+        return True
+
+    def settle(self) -> None:
+        """Be done, now that the thread is."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.done():
+            return
+        error = self._error
+        if self._answer is not NOTHING:
+            self.set_result(self._answer)
+        elif self._stopped or error is None:
+            super().cancel()
+        elif isinstance(error, StopIteration | GeneratorExit):
+            # A future cannot carry them: they would end the coroutine that awaits it.
+            self.set_exception(RuntimeError(f"the handler raised {type(error).__name__}: {error}"))
+        else:
+            self.set_exception(error)
+
+    def _interrupt(self) -> None:
+        """Raise `AttemptStopped` in the thread while it is in this call, never in its next one."""
+        with self._guard:
+            if self._thread is not None:
+                self._sent = True
+                _send(self._thread, AttemptStopped)
+
+    def _let_be(self) -> bool:
+        if self.done():
+            return False
+        self.left = True
+        self._leave()
+        return super().cancel()
+
+
+def _send(thread: int, kind: type[BaseException] | None) -> None:
+    """Have an exception raised in a thread at its next step; None takes back one not yet raised."""
+    what = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)

@@ -1,0 +1,49 @@
+"""The jobs that a worker has in hand: claimed, and not yet durably finished.
+
+A slot is free again only when the store has what the attempt came to: so a worker never
+holds more leases than it said it would, however slow the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from ..core.model import Job, Lease
+
+Claim = tuple[str, int]
+"""The id and the fence of a job. The id alone is not enough: a job that was cancelled and
+replayed can come to the same worker again while the attempt before is still running."""
+
+
+class Hand:
+    """Counts slots and remembers leases."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._jobs: dict[Claim, Job] = {}
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __contains__(self, lease: Lease) -> bool:
+        return (lease.id, lease.fence) in self._jobs
+
+    @property
+    def leases(self) -> Sequence[Lease]:
+        # Read from the heartbeat's thread: copying the values is one step, going over them is not.
+        return [job.lease for job in list(self._jobs.values())]
+
+    def take(self, jobs: Iterable[Job]) -> None:
+        self._jobs.update({(job.id, job.fence): job for job in jobs})
+
+    def drop(self, claims: Iterable[Claim]) -> None:
+        for claim in claims:
+            self._jobs.pop(claim, None)
+        self._changed.set()
+
+    async def changed(self) -> None:
+        """Wait until some slot was freed after this call."""
+        self._changed.clear()
+        await self._changed.wait()

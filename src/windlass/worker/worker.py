@@ -1,0 +1,166 @@
+"""A worker: its parts, and the order in which they start and stop.
+
+Started from the bottom up, each part before the ones that hand work to it:
+
+    resources, start-up hooks -> upkeep (leader, rescuer, unblocker, ticker, pruner)
+    -> heartbeat and presence, on a thread of their own -> reporter -> acker -> fetcher
+
+Stopped the other way round, so that whoever produces work ends before whoever takes it:
+
+1. the fetcher stops claiming; jobs that were claimed but not started are released;
+2. running jobs get `shutdown_timeout` seconds, then they are cancelled and released;
+3. the acker writes everything that is left to write;
+4. only then the heartbeat ends, so no lease was in danger meanwhile;
+5. the upkeep ends, and its leadership is given up for another worker to take;
+6. the shutdown hooks run, the last one first, and the resources are closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Final
+
+from ..config import WorkerSettings
+from ..core.clock import system_clock, to_ms
+from ..core.codec import MAX_PAYLOAD, Codecs
+from ..core.ids import new_id
+from ..core.model import Lease, WorkerInfo
+from ..service import Service
+from ..stores.contract import Store
+from ..task import Registry
+from .acker import Acker
+from .aside import Aside, Connect
+from .attempt import Surroundings
+from .checkpoints import StoredCheckpoints
+from .executors import Executors
+from .fetcher import Fetcher
+from .hand import Claim, Hand
+from .heartbeat import Heartbeat
+from .lifespan import Lifespan
+from .presence import Presence
+from .reporter import Reporter
+from .runner import Runner
+from .shutdown import stop_on_signals
+from .transactions import Transactions
+from .workflows import StoredWorkflows
+
+SHORTEST_FLUSH: Final = 1.0
+
+
+class Worker:
+    """Claims jobs from a store and runs them until it is stopped."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        codecs: Codecs,
+        store: Store,
+        settings: WorkerSettings,
+        upkeep: Sequence[Service] = (),
+        max_result: int = MAX_PAYLOAD,
+        connect: Connect | None = None,
+    ) -> None:
+        self.id = new_worker_id()
+        self._settings = settings
+        self._lifespan = Lifespan(registry, settings.hook_timeout)
+        hand = Hand(settings.concurrency)
+        self._hand = hand
+        self._started_at = system_clock()
+        self._reporter = Reporter(store)
+        self._acker = Acker(store, hand, self._reporter)
+        self._runner = Runner(
+            registry,
+            codecs,
+            settings.concurrency,
+            max_result,
+            to_ms(settings.unknown_patience),
+            Surroundings(
+                Executors(settings.concurrency),
+                registry.middleware,
+                self._lifespan.values,
+                self._reporter.put,
+                Transactions(store, codecs, max_result, self._forget),
+                StoredCheckpoints(
+                    store, codecs, max_result, lambda lease: self._runner.lose(lease)
+                ),
+                StoredWorkflows(store, codecs, registry.middleware),
+            ),
+            report=self._acker.put,
+            forget=self._forget,
+        )
+        self._aside = Aside(connect or (lambda: nullcontext(store)), self._beating)
+        self._loop = asyncio.get_running_loop()
+        self._fetcher = Fetcher(store, settings, self.id, hand, self._runner)
+        self._upkeep = upkeep
+        self._stop = asyncio.Event()
+
+    @property
+    def ran(self) -> int:
+        """How many attempts have ended here."""
+        return self._runner.ran
+
+    async def start(self) -> None:
+        await self._lifespan.open()
+        for service in self._upkeep:
+            service.start()
+        self._aside.start()
+        self._reporter.start()
+        self._acker.start()
+        self._fetcher.start()
+
+    async def stop(self) -> None:
+        await self._fetcher.stop()
+        self._runner.release_backlog()
+        deadline = time.monotonic() + self._settings.shutdown_timeout
+        await self._runner.drain(self._settings.shutdown_timeout)
+        await self._acker.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
+        await self._acker.stop()
+        await self._reporter.stop()
+        await self._aside.stop()
+        for service in reversed(self._upkeep):
+            await service.stop()
+        await self._lifespan.close()
+
+    async def run(self) -> None:
+        """Work until SIGINT, SIGTERM or `ask_to_stop`, then stop gracefully."""
+        with stop_on_signals(self.ask_to_stop):
+            await self.start()
+            await self._stop.wait()
+            await self.stop()
+
+    def ask_to_stop(self) -> None:
+        self._stop.set()
+
+    def _beating(self, store: Store) -> Sequence[Service]:
+        """What must not wait for a handler that blocks the event loop."""
+        return (
+            Heartbeat(store, self._settings.lease, self._hand, self._lose),
+            Presence(store, self._describe),
+        )
+
+    def _forget(self, claim: Claim) -> None:
+        self._hand.drop([claim])
+
+    def _lose(self, lease: Lease) -> None:
+        self._loop.call_soon_threadsafe(self._runner.lose, lease)
+
+    def _describe(self) -> WorkerInfo:
+        return WorkerInfo(
+            self.id,
+            socket.gethostname(),
+            os.getpid(),
+            self._settings.queues,
+            self._settings.concurrency,
+            self._started_at,
+            active=self._runner.active,
+        )
+
+
+def new_worker_id() -> str:
+    """Tells a person which host and process it was; unique even if a process id comes again."""
+    return f"{socket.gethostname()}:{os.getpid()}:{new_id()[-8:]}"
