@@ -1,0 +1,82 @@
+"""Changes that people make to jobs by their ids, and why some of them were refused."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from ..core.model import Job
+from ..core.states import DELETABLE, LIVE, REPLAYABLE, RESCHEDULABLE, State
+from ..stores.contract import Store
+
+BATCH: Final = 500
+"""Jobs in one step of the store: long enough to be quick, short enough to let workers in."""
+
+
+class Change(NamedTuple):
+    """One kind of change: what was done in the end, and to jobs of which states."""
+
+    done: str
+    states: frozenset[State]
+    apply: Callable[[Store, Sequence[str]], Awaitable[frozenset[str]]]
+
+
+class Answer(NamedTuple):
+    """The ids that were changed, and a sentence for each that was not."""
+
+    changed: Sequence[str]
+    refused: Mapping[str, str]
+
+
+CANCEL: Final = Change("cancelled", LIVE, lambda store, ids: store.cancel(ids))
+REPLAY: Final = Change("replayed", REPLAYABLE, lambda store, ids: store.replay(ids))
+
+
+def delete(states: frozenset[State] = DELETABLE) -> Change:
+    """The change to nothing, of jobs in these states only."""
+    return Change("deleted", states, lambda store, ids: store.delete(ids, states))
+
+
+DELETE_DEAD: Final = delete(frozenset({State.DEAD}))
+
+
+def reschedule(delay: int = 0, due: int | None = None) -> Change:
+    """The change to another time; both in milliseconds, as the store takes them."""
+    return Change(
+        "rescheduled", RESCHEDULABLE, lambda store, ids: store.reschedule(ids, delay, due)
+    )
+
+
+async def change_jobs(store: Store, change: Change, ids: Sequence[str]) -> Answer:
+    """Change the jobs of these ids where their states allow it."""
+    asked = list(dict.fromkeys(ids))
+    changed: list[str] = []
+    refused: dict[str, str] = {}
+    for start in range(0, len(asked), BATCH):
+        batch = asked[start : start + BATCH]
+        done = await apply(store, change, await store.get(batch))
+        changed += [id for id in batch if id in done]
+        left = [id for id in batch if id not in done]
+        found = await store.get(left)
+        refused |= {id: _reason(change, id, found.get(id)) for id in left}
+    return Answer(changed, refused)
+
+
+async def apply(store: Store, change: Change, jobs: Mapping[str, Job]) -> frozenset[str]:
+    """One step: change those of these jobs that the change is for.
+
+    A store's own rule can be wider than the change's: it would delete a pending job too.
+    """
+    fit = [id for id, job in jobs.items() if job.state in change.states]
+    return await change.apply(store, fit) if fit else frozenset()
+
+
+def _reason(change: Change, id: str, job: Job | None) -> str:
+    if job is None:
+        return f"There is no job {id}."
+    cannot = f"Job {id} cannot be {change.done}"
+    if job.state not in change.states:
+        return f"{cannot}: it is {job.state}."
+    if change is REPLAY and job.unique is not None:
+        return f"{cannot}: another job that is not finished has its unique key {job.unique}."
+    return f"{cannot}: it was changed by someone else just now; try again."

@@ -1,0 +1,34 @@
+"""A moment of the store, written for programs and for people."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from ..core.clock import to_datetime
+
+EARLIEST: Final = -62_135_596_800_000
+LATEST: Final = 253_402_300_799_000
+"""The years 1 to 9999; a job may be due outside of them, and its listing must not fail."""
+
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def iso(ms: int | None) -> str | None:
+    """A moment of the store as ISO-8601 in UTC."""
+    if ms is None:
+        return None
+    moment = to_datetime(min(max(ms, EARLIEST), LATEST))
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def relative(ms: int | None, now: float | None = None) -> str:
+    """A moment as people say it: `3 min ago`, `in 5 s`; `now` is in seconds."""
+    if ms is None:
+        return ""
+    seconds = (time.time() if now is None else now) - ms / 1000
+    for size, unit in _UNITS:
+        if abs(seconds) >= size:
+            count = f"{abs(seconds) // size:.0f} {unit}"
+            return f"{count} ago" if seconds > 0 else f"in {count}"
+    return "now"

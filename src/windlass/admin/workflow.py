@@ -1,0 +1,205 @@
+"""A workflow as an app offers it: enqueued, waited for, called off, tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+
+from ..core.codec import encode_call
+from ..core.ids import new_id
+from ..core.model import Job, NewJob
+from ..core.states import FINISHED, LIVE, REPLAYABLE, State
+from ..core.step import Part, Step
+from ..errors import InvalidOption, UsageError, WrongState
+from ..handle import JobHandle, pauses
+from ..members import BATCH, declared, members
+from ..stores.contract import Store
+from ..task import Wire
+from ..workflows.flow import Plan, plan
+from ..workflows.graph import Node
+from ..workflows.outline import (
+    Callbacks,
+    Outline,
+    checked_workflow_id,
+    failure_id,
+    judge,
+    member_id,
+    outline,
+)
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class WorkflowOptions(TypedDict, total=False):
+    """What `enqueue_workflow` takes."""
+
+    id: str | None
+    """enqueuing it again changes nothing"""
+    on_success: Step[Any] | None
+    on_failure: Step[Any] | None
+
+
+class Draft(NamedTuple):
+    """A workflow that is ready to be stored: its jobs, the last of which stands for it."""
+
+    plan: Plan
+    made: Outline
+    jobs: Sequence[NewJob]
+
+    @property
+    def id(self) -> str:
+        return self.jobs[-1].id
+
+    def convert(self, value: Any, binary: bool) -> Any:
+        """A decoded result as the types that the steps return."""
+        nodes, gathers, _ = self.plan.ends
+        if gathers:
+            pairs = zip(nodes, value, strict=True)
+            return [node.step.convert(each, binary) for node, each in pairs]
+        return nodes[0].step.convert(value, binary) if nodes else None
+
+
+def draft(wire: Wire, part: Part[Any], **options: Unpack[WorkflowOptions]) -> Draft:
+    """Check everything about a workflow and make its jobs."""
+    planned = plan(part)
+    id = options.get("id")
+    callbacks = options.get("on_success"), options.get("on_failure")
+    name = new_id() if id is None else checked_workflow_id(id)
+    made = _through_middleware(wire, outline(planned, name, *callbacks, fresh=id is None))
+    codec = wire.codecs.default
+
+    def encode(*args: Any) -> bytes:
+        return encode_call(codec, args, {})
+
+    last = judge(planned, made, name, encode, codec.name)
+    return Draft(planned, made, [*made.members, last])
+
+
+def _through_middleware(wire: Wire, made: Outline) -> Outline:
+    present = [job for job in made.callbacks if job is not None]
+    asked = [*made.members, *present]
+    jobs = wire.middleware.before(asked)
+    for before, after in zip(asked, jobs, strict=True):
+        if before.id != after.id:
+            raise InvalidOption(f"A middleware cannot change the id of {before.id}, a workflow's.")
+    rest = iter(jobs[len(made.members) :])
+    callbacks = Callbacks(*(None if job is None else next(rest) for job in made.callbacks))
+    return made._replace(members=[*jobs[: len(made.members)]], callbacks=callbacks)
+
+
+class WorkflowHandle(JobHandle[R_co]):
+    """A workflow that was enqueued; `R` is what it comes to.
+
+    Its state, its error and its result are those of the job that has its id. `duplicate` says
+    that a workflow of this id was there before.
+    """
+
+    __slots__ = ("_draft",)
+
+    def __init__(
+        self,
+        wire: Wire,
+        id: str,
+        convert: Callable[[Any, bool], R_co],
+        duplicate: bool = False,
+        draft: Draft | None = None,
+    ) -> None:
+        super().__init__(wire.client, wire.codecs, id, convert, duplicate)
+        self._draft = draft
+
+    def __repr__(self) -> str:
+        return f"<WorkflowHandle {self.id}{' duplicate' if self.duplicate else ''}>"
+
+    def handle(self, of: Node[R] | Step[R]) -> JobHandle[R]:
+        """The handle of the job that a node of a Dag has become, or a step where it came first."""
+        if self._draft is None:
+            raise UsageError("Only the handle that enqueuing returned knows nodes and steps.")
+        for node, number in self._draft.made.numbers.items():
+            if node is of or node.step is of:
+                id = member_id(self.id, number)
+                return JobHandle(self._client, self._codecs, id, node.step.convert)
+        raise InvalidOption(f"{of!r} is not in this workflow.")
+
+    def jobs(self) -> Sequence[Job]:
+        """Its jobs as the store has them now, those last that were added; none that is gone."""
+        return self._block(self._jobs, "workflow.jobs()", "workflow.ajobs()")
+
+    async def ajobs(self) -> Sequence[Job]:
+        return await self._jobs(await self._client.store())
+
+    def wait(self, timeout: float | None = None) -> State:
+        """Wait for its end, however it ends; its state then."""
+        for pause in pauses(self.id, timeout):
+            state = self.get().state
+            if state in FINISHED:
+                break
+            time.sleep(pause)
+        return state
+
+    async def await_(self, timeout: float | None = None) -> State:
+        """The same in async code."""
+        for pause in pauses(self.id, timeout):
+            state = (await self.aget()).state
+            if state in FINISHED:
+                break
+            await asyncio.sleep(pause)
+        return state
+
+    def cancel(self) -> None:
+        """Call off the workflow and all its jobs; no callback is called.
+
+        `WrongState` if it is over already.
+        """
+        self._block(self._cancel, "workflow.cancel()", "workflow.acancel()")
+
+    def retry(self) -> int:
+        """Replay what is dead or cancelled, parents first, and with it the workflow; how many.
+
+        What is completed stays so. `WrongState` if there is nothing to replay.
+        """
+        return self._block(self._retry, "workflow.retry()", "workflow.aretry()")
+
+    async def aretry(self) -> int:
+        return await self._retry(await self._client.store())
+
+    async def _jobs(self, store: Store) -> Sequence[Job]:
+        number = declared(self._codecs, await self._get(store))
+        return [job async for job in members(store, self.id, number)]
+
+    async def _cancel(self, store: Store) -> None:
+        # First the one that would judge the others, or it would call this a failure.
+        await super()._cancel(store)
+        # Twice: a job that is running may add another until it notices.
+        for _ in range(2):
+            live = [job.id for job in await self._jobs(store) if job.state in LIVE]
+            for start in range(0, len(live), BATCH):
+                await store.cancel(live[start : start + BATCH])
+
+    async def _retry(self, store: Store) -> int:
+        ended = [job for job in await self._jobs(store) if job.state in REPLAYABLE]
+        if not ended:
+            state = (await self._get(store)).state
+            raise WrongState(f"Workflow {self.id} is {state}: it has no job to replay.")
+        # So that it is called again if the workflow fails again.
+        await store.delete([failure_id(self.id)])
+        number = 0
+        for batch in _in_ranks(ended):
+            number += len(await store.replay(batch))
+        await store.replay([self.id])
+        return number
+
+
+def _in_ranks(jobs: Sequence[Job]) -> Sequence[Sequence[str]]:
+    """Batches in which nobody waits for another, each after those that it waits for."""
+    batches: list[list[str]] = [[]]
+    present: set[str] = set()
+    for job in jobs:
+        if len(batches[-1]) == BATCH or not present.isdisjoint(job.spec.parents):
+            batches.append([])
+            present = set()
+        batches[-1].append(job.id)
+        present.add(job.id)
+    return batches

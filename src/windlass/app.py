@@ -1,0 +1,289 @@
+"""The app: where tasks are declared, and the one place where all parts meet."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, Literal, ParamSpec, TypeVar, Unpack, overload
+
+from .admin.schedules import Schedules
+from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
+from .client import Client
+from .config import HistorySettings, WorkerSettings, history_settings
+from .core.clock import Clock
+from .core.codec import MAX_PAYLOAD, Codec, Codecs
+from .core.cron import timetable
+from .core.model import NewJob, Receipt
+from .core.schedule import schedule_of
+from .core.step import Part
+from .declaration import (
+    OF_THE_SCHEDULE,
+    AsyncFunction,
+    AsyncTask,
+    ContextDecorator,
+    CronDeclaration,
+    CronDecorator,
+    Declaration,
+    Decorator,
+    declared,
+    refuse_of_the_task,
+)
+from .errors import InvalidOption
+from .handle import JobHandle
+from .history.history import History
+from .intake import Made
+from .middleware import Middleware
+from .resources import Resource, hook, overriding
+from .scheduler.upkeep import upkeep
+from .task import Call, Registry, Task, Wire
+from .worker.worker import Worker
+from .workflows.order import refuse_disorder
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_URL = "sqlite:///windlass.db"
+
+
+class Windlass:
+    """A set of tasks and the store that their jobs go to.
+
+    Making one connects to nothing; the store is opened on first use.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        codec: Codec | None = None,
+        codecs: Sequence[Codec] = (),
+        max_payload: int = MAX_PAYLOAD,
+        clock: Clock | None = None,
+        middleware: Iterable[Middleware] = (),
+        history: str | HistorySettings | None = None,
+    ) -> None:
+        if max_payload < 1:
+            raise InvalidOption("max_payload is a number of bytes above 0.")
+        self.url = url or os.environ.get("WINDLASS_URL") or DEFAULT_URL
+        self.clock = clock
+        self.tasks: dict[str, Task[..., Any, Any]] = {}
+        self.registry = Registry()
+        self.codecs = Codecs(codec, *codecs)
+        self.client = Client(self.url, clock)
+        self._wire = Wire(
+            self.client,
+            self.codecs,
+            max_payload,
+            self.registry.middleware,
+            self.registry.overrides,
+        )
+        self.schedules = Schedules(self._wire, self.registry)
+        self.history = History(partial(history_settings, history), clock)
+        for each in middleware:
+            self.add_middleware(each)
+
+    def __repr__(self) -> str:
+        return f"<Windlass {self.url.split('@')[-1]} with {len(self.registry)} task(s)>"
+
+    @overload
+    def task(self, func: AsyncFunction[P, R], /) -> AsyncTask[P, R]: ...
+    @overload
+    def task(self, func: Callable[P, R], /) -> Task[P, R, R]: ...
+    @overload
+    def task(
+        self, /, *, context: Literal[True], **options: Unpack[Declaration]
+    ) -> ContextDecorator: ...
+    @overload
+    def task(self, /, **options: Unpack[Declaration]) -> Decorator: ...
+    def task(self, func: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+        """Make a task of a function; with or without parentheses.
+
+        With `context=True` the function's first parameter is a `Context`, which the worker
+        fills in and callers leave out.
+        """
+        if func is not None:
+            return self._declare(func, options)
+        return lambda func: self._declare(func, options)
+
+    def _declare(self, func: Callable[..., Any], given: Mapping[str, Any]) -> Task[..., Any, Any]:
+        definition, options = declared(func, given)
+        task: Task[..., Any, Any] = Task(definition, options, self._wire)
+        self.registry.add(definition)
+        self.tasks[task.name] = task
+        return task
+
+    @overload
+    def cron(
+        self, text: str, /, *, context: Literal[True], **options: Unpack[CronDeclaration]
+    ) -> ContextDecorator: ...
+    @overload
+    def cron(self, text: str, /, **options: Unpack[CronDeclaration]) -> CronDecorator: ...
+    def cron(self, text: str, /, **options: Any) -> Any:
+        """Have a task enqueued again and again: of a function, or of one that is a task already.
+
+        Workers put the schedule into the store when they start; `name` is what it is called
+        there. What code says wins over what was changed at run time, except for a pause.
+        """
+        timetable(text, options.get("timezone", "UTC"))
+        return lambda func: self._schedule(func, text, options)
+
+    def _schedule(
+        self, func: Callable[..., Any], text: str, given: Mapping[str, Any]
+    ) -> Task[..., Any, Any]:
+        own = {name: given[name] for name in OF_THE_SCHEDULE if name in given}
+        rest = {name: given[name] for name in given if name not in (*own, "name")}
+        args, kwargs = own.pop("args", ()), own.pop("kwargs", {})
+        if isinstance(func, Task):
+            refuse_of_the_task(rest)
+            task, used = func, func.using(**rest)
+        else:
+            task = used = self._declare(func, rest)
+        name = given.get("name", task.name)
+        self.registry.add_schedule(schedule_of(name, text, used.call(*args, **kwargs).job, **own))
+        return task
+
+    def add_middleware(self, middleware: Middleware) -> None:
+        """Put a middleware around every enqueue and every run, inside of those added before."""
+        self.registry.middleware.add(middleware)
+
+    def on_startup(self, func: F) -> F:
+        """Have a function called by each worker, after those declared before, before any job.
+
+        If it raises, the worker does not start.
+        """
+        self.registry.on_startup.append(hook(func))
+        return func
+
+    def on_shutdown(self, func: F) -> F:
+        """Have a function called by each worker, before those declared before, after all jobs."""
+        self.registry.on_shutdown.append(hook(func))
+        return func
+
+    @overload
+    def resource(self, func: Callable[..., AsyncIterator[R]], /) -> Resource[R]: ...
+    @overload
+    def resource(self, func: Callable[..., Iterator[R]], /) -> Resource[R]: ...
+    @overload
+    def resource(self, func: AsyncFunction[..., R], /) -> Resource[R]: ...
+    @overload
+    def resource(self, func: Callable[..., R], /) -> Resource[R]: ...
+    def resource(self, func: Callable[..., Any], /) -> Resource[Any]:
+        """Make a resource of the function that opens it; handlers ask for it by `Depends`.
+
+        Each worker opens it once, if any of its tasks or hooks needs it. What the function
+        yields is the resource; what follows the `yield` closes it.
+        """
+        return Resource(func)
+
+    def override(self, resource: Resource[R], value: R) -> AbstractContextManager[None]:
+        """Within this, let `value` stand for a resource: for tests.
+
+        Holds for workers that start meanwhile, and for tasks that are called directly.
+        """
+        return overriding(self.registry.overrides, resource, value)
+
+    def enqueue_many(
+        self, calls: Iterable[Call[R]], *, connection: object = None
+    ) -> Sequence[JobHandle[R]]:
+        """Store many jobs in one step, from blocking code: all of them, or none.
+
+        On Redis, which must not be held up for long, 500 at a time. With a `connection` of
+        yours, they exist if and only if its transaction commits.
+        """
+        ready = list(calls)
+        jobs = self._checked(ready)
+        receipts = self.client.insert(
+            jobs, "app.enqueue_many(…)", "app.aenqueue_many(…)", connection
+        )
+        return self._stored(ready, jobs, receipts)
+
+    def aenqueue_many(
+        self, calls: Iterable[Call[R]], *, connection: object = None
+    ) -> asyncio.Future[Sequence[JobHandle[R]]]:
+        """Store many jobs in one step, from async code; under way from this call on."""
+        ready = list(calls)
+        jobs = self._checked(ready)
+        made = partial(self._stored, ready)
+        if connection is None:
+            return self.client.enqueue(jobs, made)
+        names = ("app.aenqueue_many(…)", "app.enqueue_many(…)")
+        return self.client.enqueue_on(connection, jobs, made, *names)
+
+    def _checked(self, calls: Sequence[Call[Any]]) -> Sequence[NewJob]:
+        jobs = self.registry.middleware.before([call.job for call in calls])
+        refuse_disorder(jobs)
+        return jobs
+
+    def _stored(
+        self, calls: Sequence[Call[R]], jobs: Sequence[NewJob], receipts: Sequence[Receipt]
+    ) -> Sequence[JobHandle[R]]:
+        self.registry.middleware.after(jobs, receipts)
+        return [
+            JobHandle(self.client, self.codecs, receipt.id, call.convert, receipt.duplicate)
+            for call, receipt in zip(calls, receipts, strict=True)
+        ]
+
+    def enqueue_workflow(
+        self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
+    ) -> WorkflowHandle[R]:
+        """Store a workflow, from blocking code: all its jobs in one step.
+
+        A callback is enqueued when the workflow has completed, or failed; `on_success` gets its
+        result as first argument, if it takes one more.
+        """
+        ready = draft(self._wire, flow, **options)
+        names = ("app.enqueue_workflow(…)", "app.aenqueue_workflow(…)")
+        return self._begun(ready, ready.jobs, self.client.insert(ready.jobs, *names, connection))
+
+    def aenqueue_workflow(
+        self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
+    ) -> asyncio.Future[WorkflowHandle[R]]:
+        """Store a workflow, from async code; under way from this call on."""
+        ready = draft(self._wire, flow, **options)
+        made: Made[WorkflowHandle[R]] = partial(self._begun, ready)
+        if connection is None:
+            return self.client.enqueue(ready.jobs, made)
+        names = ("app.aenqueue_workflow(…)", "app.enqueue_workflow(…)")
+        return self.client.enqueue_on(connection, ready.jobs, made, *names)
+
+    def workflow(self, id: str) -> WorkflowHandle[Any]:
+        """The handle of a workflow that was enqueued before."""
+        return WorkflowHandle(self._wire, id, lambda value, _: value)
+
+    def _begun(
+        self, ready: Draft, jobs: Sequence[NewJob], receipts: Sequence[Receipt]
+    ) -> WorkflowHandle[Any]:
+        self.registry.middleware.after(jobs[:-1], receipts[:-1])
+        return WorkflowHandle(self._wire, ready.id, ready.convert, receipts[-1].duplicate, ready)
+
+    async def worker(self, settings: WorkerSettings | None = None) -> Worker:
+        """A worker for this app's tasks on the running event loop, not started yet."""
+        settings = settings or WorkerSettings()
+        store = await self.client.store()
+        if self.history.is_kept:
+            await store.keep_journal(True)
+        services = upkeep(store, self.registry, settings, self.history)
+        limit = self._wire.max_payload
+        return Worker(
+            self.registry,
+            self.codecs,
+            store,
+            settings,
+            services,
+            limit,
+            self.client.private_store,
+        )
+
+    async def aclose(self) -> None:
+        """Close what async code on this event loop used."""
+        await self.client.aclose()
+        await self.history.aclose()
+
+    def close(self) -> None:
+        """Close what blocking code used."""
+        self.client.close()
+        self.history.close()
