@@ -1,0 +1,106 @@
+"""`windlass job`: all that is known of one job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from ..admin.facts import SHOWN_PARENTS
+from ..admin.moment import iso, relative
+from ..client import get_job
+from ..core.model import Job
+from .output import print_json
+from .record import full_record
+from .target import AppName, app_option, ask, existing, json_option, url_option
+from .text import shown
+from .values import job_id
+
+
+@click.command()
+@click.argument("id", type=job_id)
+@app_option
+@url_option
+@json_option
+def job(id: str, app: AppName | None, url: str | None, as_json: bool) -> None:
+    """Show the job ID: its state, times, arguments, result and error.
+
+    Arguments in msgpack or JSON can be read by everyone; those of a codec of your own only
+    with the app that has it (-A).
+    """
+    with existing(app, url) as found:
+        stored = ask(found, lambda store: get_job(store, id))
+        fields = full_record(stored, found.codecs)
+    if as_json:
+        print_json(fields)
+    else:
+        click.echo(shown("\n".join(lines(stored, fields))))
+
+
+def lines(job: Job, fields: dict[str, Any]) -> Iterator[str]:
+    """A job for people; `fields` is its full record."""
+    for name, text in (*_facts(job), *_times(job), *_contents(job, fields)):
+        yield f"{name:<10} {text}".rstrip()
+    if job.error is not None and job.error.traceback:
+        yield f"\n{job.error.traceback.rstrip()}"
+
+
+def _facts(job: Job) -> Iterator[tuple[str, str]]:
+    yield "id", job.id
+    yield "task", job.task
+    yield "state", job.state
+    yield "queue", job.queue
+    yield "priority", str(job.priority)
+    yield "attempt", f"{job.attempt} of at most {job.spec.max_retries + 1}"
+    if job.spec.timeout is not None:
+        yield "timeout", f"{job.spec.timeout / 1000:g} s"
+    if job.unique is not None:
+        yield "unique", job.unique
+    if job.worker is not None:
+        yield "worker", job.worker
+    if job.progress is not None:
+        yield "progress", f"{job.progress.percent:g} % {job.progress.message}"
+    if job.spec.workflow:
+        yield "workflow", job.spec.workflow
+    if job.spec.parents:
+        yield "depends on", _some(job.spec.parents)
+    if job.waits_for:
+        yield "waits for", _some(job.waits_for)
+    if job.spec.labels:
+        yield "labels", ", ".join(f"{key}={value}" for key, value in job.spec.labels.items())
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - SHOWN_PARENTS:,} more" if len(ids) > SHOWN_PARENTS else ""
+    return ", ".join(ids[:SHOWN_PARENTS]) + more
+
+
+def _times(job: Job) -> Iterator[tuple[str, str]]:
+    moments = {
+        "created": job.created_at,
+        "due": job.due,
+        "started": job.started_at,
+        "finished": job.finished_at,
+    }
+    for name, moment in moments.items():
+        if moment is not None:
+            yield name, f"{iso(moment)} ({relative(moment)})"
+
+
+def _contents(job: Job, fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What went in and what came out."""
+    if fields["args"] is not None:
+        parts = [_text(value) for value in fields["args"]]
+        parts += [f"{name}={_text(value)}" for name, value in fields["kwargs"].items()]
+        yield "call", f"{fields['task']}({', '.join(parts)})"
+    if fields["state"] == "completed":
+        yield "result", _text(fields["result"])
+    if fields["unreadable"] is not None:
+        yield "unreadable", fields["unreadable"]
+    if job.error is not None:
+        yield "error", str(job.error)
+
+
+def _text(json: Any) -> str:
+    return bytes(json).decode()

@@ -1,0 +1,71 @@
+"""The options of a command, made from the fields of a settings class.
+
+A field gives the option's name, its type, its default and, by the text below it, its help.
+An option that was not given is None: variables, files and defaults are `config.load`'s.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+
+from ..config import split_names
+
+_KINDS: Final[Mapping[Any, tuple[Callable[[str], Any], str]]] = {
+    int: (int, "N"),
+    float: (float, "SECONDS"),
+    tuple[str, ...]: (split_names, "NAME,NAME"),
+}
+"""For each type of a field, how an option is read and what its help calls the value."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def settings_options(kind: type[msgspec.Struct], short: Mapping[str, str]) -> Callable[[F], F]:
+    """Add one option for each field; `short` has their one-letter forms."""
+
+    def add(command: F) -> F:
+        helps = field_docs(kind)
+        for field in reversed(msgspec.structs.fields(kind)):
+            option = field.name.replace("_", "-")
+            # A switch can be turned off too, as a variable or a file may have turned it on.
+            is_switch = field.type is bool
+            read, metavar = (None, None) if is_switch else _KINDS[field.type]
+            command = click.option(
+                *filter(None, [short.get(field.name)]),
+                f"--{option}/--no-{option}" if is_switch else f"--{option}",
+                field.name,
+                type=read,
+                metavar=metavar,
+                default=None,
+                help=f"{helps.get(field.name, '')}  [default: {_written(field.default)}]",
+            )(command)
+        return command
+
+    return add
+
+
+def field_docs(kind: type) -> Mapping[str, str]:
+    """The text below each field; none where the source was not shipped."""
+    try:
+        body = ast.parse(inspect.getsource(kind)).body[0]
+    except (OSError, SyntaxError):
+        return {}
+    assert isinstance(body, ast.ClassDef)
+    docs: dict[str, str] = {}
+    for field, below in zip(body.body, body.body[1:], strict=False):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=text)):
+                docs[name] = str(text)
+    return docs
+
+
+def _written(default: Any) -> str:
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ",".join(default) if isinstance(default, tuple) else f"{default:g}"

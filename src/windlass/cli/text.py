@@ -1,0 +1,28 @@
+"""Text that can be shown: names, errors and URLs come from anywhere.
+
+None of them may send control codes to the terminal or show a password.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def shown(text: str) -> str:
+    """Text without control codes; lines and tabs stay."""
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else repr(letter)[1:-1]
+        for letter in text
+    )
+
+
+def one_line(text: str) -> str:
+    """The same on a line of its own, for what is read line by line."""
+    return shown(" ".join(text.split()))
+
+
+def masked(url: str) -> str:
+    """A URL that can be shown. Where a password ends is unsure, more is hidden, not less."""
+    url = re.sub(r"(://[^:@/]*):.*@", r"\1:***@", url)
+    url = re.sub(r"(?i)([?&][^=&]*(?:password|passwd|secret|token)=)[^&]*", r"\1***", url)
+    return one_line(url)

@@ -1,0 +1,127 @@
+"""`windlass worker`: a process that runs an app's jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ..app import Windlass
+from ..config import WorkerSettings, load
+from ..errors import WindlassError
+from ..worker.shutdown import stop_on_signals
+from ..worker.supervisor import Supervisor
+from ..worker.supervisor.note import Note
+from ..worker.supervisor.sources import named_by
+from ..worker.supervisor.tether import Tether, tether
+from .loop import run
+from .refusal import Refusal
+from .settings import settings_options
+from .target import AppName, app_name, app_option, opened, url_option
+from .text import masked
+
+log = logging.getLogger("windlass")
+
+LEVELS: Final = ("debug", "info", "warning", "error")
+FORMAT: Final = "%(asctime)s %(levelname)-7s [%(process)d] %(name)s: %(message)s"
+SHOWN_TASKS: Final = 8
+
+
+@click.command()
+@click.argument("name", metavar="[MODULE:APP]", required=False, type=app_name)
+@app_option
+@url_option
+@settings_options(WorkerSettings, {"queues": "-Q", "concurrency": "-c"})
+@click.option(
+    "--log-level",
+    type=click.Choice(LEVELS),
+    default="info",
+    show_default=True,
+    help="the least that is logged, to stderr, unless the app sets up logging itself",
+)
+@click.option("--reload", is_flag=True, help="start anew when source files change; to develop with")
+def worker(
+    name: AppName | None,
+    app: AppName | None,
+    url: str | None,
+    log_level: str,
+    reload: bool,
+    **flags: Any,
+) -> None:
+    """Run the jobs of the app MODULE:APP, as in `windlass worker shop:app`.
+
+    SIGTERM or Ctrl-C lets running jobs finish; a second one ends the process at once. With
+    several processes, SIGHUP replaces them one after the other.
+
+    The settings can also come from WINDLASS_WORKER_… variables or from [worker] in
+    windlass.toml; options win over variables, and these over the file. Times are in seconds.
+    """
+    if (name is None) == (app is None):
+        raise click.UsageError("Name one app: windlass worker MODULE:APP")
+    line, folder = tether(), Path.cwd()
+    with _refusals_told(line, folder):
+        settings = load(WorkerSettings, "worker", flags)
+    if line is None and (reload or settings.is_supervised):
+        logging.basicConfig(level=log_level.upper(), format=FORMAT)
+        asyncio.run(_supervise(settings, reload))
+        return
+    with _refusals_told(line, folder), opened(name or app, url) as found:
+        if not found.registry:
+            raise Refusal(
+                f"The app {name or app} has no tasks; import the modules that declare them "
+                "where it is made."
+            )
+        logging.basicConfig(level=log_level.upper(), format=FORMAT)
+        if line is not None and reload:
+            # Before anything else: what is changed from now on must be noticed.
+            line.tell_sources(folder)
+        run(_serve(found, settings, line, folder if reload else None))
+
+
+async def _supervise(settings: WorkerSettings, reload: bool) -> None:
+    await Supervisor(settings, reload=reload).run()
+
+
+@contextmanager
+def _refusals_told(line: Tether | None, folder: Path) -> Iterator[None]:
+    """Leave it to the supervisor, if there is one, to say why the worker cannot start."""
+    try:
+        yield
+    except (WindlassError, click.ClickException) as error:
+        if line is None:
+            raise
+        line.tell(Note("refused", str(error), tuple(named_by(error, folder))))
+        sys.exit(Refusal.exit_code)
+
+
+async def _serve(
+    app: Windlass, settings: WorkerSettings, line: Tether | None, sources: Path | None
+) -> None:
+    stop = asyncio.Event()
+    try:
+        worker = await app.worker(settings)
+        with stop_on_signals(stop.set):
+            await worker.start()
+            log.info("worker %s started on %s", worker.id, _description(app, settings))
+            async with line.held(worker, settings, sources, stop.set) if line else nullcontext():
+                await stop.wait()
+                log.info("stopping: running jobs may finish, a second signal ends at once")
+                await worker.stop()
+    finally:
+        await app.aclose()
+    log.info("worker %s stopped", worker.id)
+
+
+def _description(app: Windlass, settings: WorkerSettings) -> str:
+    names = sorted(app.registry)
+    more = ", …" if len(names) > SHOWN_TASKS else ""
+    return (
+        f"{masked(app.url)}: queues {','.join(settings.queues)}, "
+        f"concurrency {settings.concurrency}, tasks {', '.join(names[:SHOWN_TASKS])}{more}"
+    )
