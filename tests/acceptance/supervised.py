@@ -1,0 +1,151 @@
+"""`windlass worker` as a user has it, and an app whose jobs note who ran them."""
+
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.acceptance.process import Site, until
+from windlass import Windlass
+
+SOURCE = str(Path(__file__).parents[2] / "src")
+COMMAND = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
+
+CREW = """
+import asyncio, os
+from pathlib import Path
+from windlass import Windlass
+
+app = Windlass()
+ballast = []
+
+
+def note(number: int) -> None:
+    with open("runs", "a") as file:
+        file.write(f"{number} {os.getpid()}\\n")
+
+
+@app.task
+async def haul(number: int, seconds: float = 0) -> None:
+    await asyncio.sleep(seconds)
+    note(number)
+
+
+@app.task
+async def hold(number: int) -> None:
+    Path(f"held-{number}").touch()
+    while not Path("free").exists():
+        await asyncio.sleep(0.01)
+    note(number)
+
+
+@app.task
+async def load(number: int, mebibytes: int) -> None:
+    ballast.append(os.urandom(1024 * 1024) * mebibytes)
+    note(number)
+
+
+@app.task(max_retries=0)
+async def sink() -> None:
+    os._exit(7)
+"""
+
+
+class Run(NamedTuple):
+    """A job that ended, and the process that ran it."""
+
+    number: int
+    pid: int
+
+
+class Ship:
+    """A folder with an app, a store, and one supervisor at a time."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.folder = site.folder
+        self.app = Windlass(site.url)
+        self.write("crew.py", CREW)
+        self.log_file = self.folder / "log"
+        self.environ = {k: v for k, v in os.environ.items() if not k.startswith("WINDLASS_")}
+        self.environ |= {"PYTHONPATH": SOURCE, "WINDLASS_URL": site.url}
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, "utf-8")
+
+    @contextmanager
+    def worker(self, *words: str, terminal: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
+        """A worker that does not outlive the test, nor do its processes."""
+        with self.log_file.open("ab") as errors:
+            process = subprocess.Popen(
+                [*COMMAND, "worker", "crew:app", *words],
+                cwd=self.folder,
+                env=self.environ,
+                stdin=subprocess.DEVNULL if terminal is None else terminal,
+                stderr=errors,
+                start_new_session=True,
+                preexec_fn=None if terminal is None else take_terminal,
+            )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                # Its processes notice that it is gone.
+                process.kill()
+            process.wait()
+            until(lambda: not any(map(alive, self.started())), "its processes to be gone")
+            self.app.close()
+
+    def enqueue(self, task: str, calls: Iterable[tuple[object, ...]]) -> None:
+        stub = self.app.tasks.get(task) or self.app.task(name=task)(lambda *args: None)
+        self.app.enqueue_many([stub.call(*args) for args in calls])
+
+    def log(self) -> str:
+        return self.log_file.read_text("utf-8")
+
+    def await_log(self, pattern: str, times: int = 1) -> list[str]:
+        until(lambda: len(re.findall(pattern, self.log())) >= times, f"{pattern!r} in the log")
+        return re.findall(pattern, self.log())
+
+    def started(self) -> list[int]:
+        """The worker processes so far, in the order in which they were started."""
+        return [int(pid) for pid in re.findall(r"process (\d+) started", self.log())]
+
+    def working(self, number: int) -> list[int]:
+        """Wait until so many have come up in all; their ids."""
+        return [int(p) for p in self.await_log(r"\[(\d+)\] windlass: worker \S+ started", number)]
+
+    def runs(self) -> list[Run]:
+        file = self.folder / "runs"
+        lines = file.read_text("utf-8").splitlines() if file.exists() else []
+        return [Run(*map(int, line.split())) for line in lines]
+
+    def await_runs(self, number: int) -> list[Run]:
+        until(lambda: len(self.runs()) >= number, f"{number} runs; {len(self.runs())} so far")
+        return self.runs()
+
+
+def take_terminal() -> None:
+    """Make standard input the terminal that this session belongs to."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process goes on; one that only waits to be buried does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def stop(process: subprocess.Popen[bytes], number: int = signal.SIGTERM) -> int:
+    process.send_signal(number)
+    return process.wait(40)

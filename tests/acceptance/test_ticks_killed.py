@@ -1,0 +1,59 @@
+"""Leaders that are killed at any moment: each tick still makes one job."""
+
+import random
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.crew import STORES, Crew, url_of
+from tests.acceptance.process import until
+from tests.acceptance.ticking import make
+from windlass.core.model import Job, JobQuery
+from windlass.core.states import State
+
+KILLS = 6
+
+
+@pytest.fixture(params=STORES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return url_of(request, tmp_path)
+
+
+@pytest.fixture
+def crew(url: str) -> Iterator[Crew]:
+    crew = Crew("ticking.py", url)
+    yield crew
+    crew.close()
+
+
+def test_leaders_that_are_killed_leave_one_job_for_each_tick(url: str, crew: Crew) -> None:
+    app = make(url)
+    dice = random.Random(7)
+
+    def jobs() -> list[Job]:
+        query = JobQuery(limit=1_000)
+        return list(app.client.block(lambda store: store.find(query), "x", "y").jobs)
+
+    try:
+        until(jobs, "the first tick")
+        for number in range(KILLS):
+            # At any moment between two ticks, and right at one.
+            before = len(jobs())
+            until(lambda before=before: len(jobs()) > before, "another tick")  # type: ignore[misc]
+            time.sleep(dice.choice([0, 0.2, 0.5, 0.9]))
+            crew.kill(number % 3)
+        last = len(jobs())
+        until(lambda: len(jobs()) >= last + 2, "ticks after the last kill")
+        until(lambda: all(job.state is State.COMPLETED for job in jobs()), "the end of all jobs")
+        moments = sorted(_moment(job) for job in jobs())
+    finally:
+        app.close()
+    assert moments == list(range(moments[0], moments[0] + len(moments)))
+
+
+def _moment(job: Job) -> int:
+    tick = datetime.fromisoformat(job.id.partition("@")[2]).replace(tzinfo=UTC)
+    return round(tick.timestamp())

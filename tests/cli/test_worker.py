@@ -1,0 +1,171 @@
+"""`windlass worker`: real jobs in a real process, and how it ends."""
+
+import signal
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from tests.cli.program import NOTHING, PATIENCE, Program, read_until
+from windlass import Windlass
+from windlass.cli.loop import run
+from windlass.errors import JobFailed
+from windlass.testing.work import until
+
+
+def appears(path: Path) -> None:
+    run(until(path.exists, timeout=PATIENCE))
+
+
+def finish(program: Program, id: str) -> None:
+    """Wait for the end of a job that a worker in another process runs."""
+    app = Windlass(program.url)
+    job = app.task(name="any")(lambda: None).handle(id)
+    try:
+        job.result(timeout=PATIENCE)
+    finally:
+        app.close()
+
+
+def stop(process: Popen[str], number: int = signal.SIGTERM) -> str:
+    """Stop a worker; the rest of what it logged."""
+    process.send_signal(number)
+    _, rest = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, rest
+    return rest
+
+
+def test_a_worker_runs_the_jobs_of_its_queues_and_ends_with_0(program: Program) -> None:
+    greeting = program.enqueue("greet", "Ada")
+    other = program.enqueue("add", "1")
+    with program.started("worker", "shop:app") as worker:
+        line = read_until(worker, "started")
+        finish(program, greeting)
+        rest = stop(worker)
+    assert f"started on {program.url}: queues default, concurrency 100, tasks add, gate" in line
+    assert "Traceback" not in rest
+    assert rest.splitlines()[-1].endswith(" stopped")
+    assert program.job(greeting)["result"] == "Hello, Ada!"
+    assert program.job(other)["state"] == "pending"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_running_jobs_finish(program: Program, number: int) -> None:
+    id = program.enqueue("gate")
+    with program.started("worker", "-A", "shop:app") as worker:
+        appears(program.folder / "entered")
+        worker.send_signal(number)
+        read_until(worker, "stopping")
+        late = program.enqueue("greet", "Ada")
+        (program.folder / "open").touch()
+        _, rest = worker.communicate(timeout=PATIENCE)
+    assert (worker.returncode, "Traceback" in rest) == (0, False)
+    job = program.job(id)
+    assert (job["state"], job["result"], job["attempt"]) == ("completed", "through", 1)
+    assert program.job(late)["state"] == "pending"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_at_once_and_leaves_the_job_to_its_lease(
+    program: Program, number: int
+) -> None:
+    id = program.enqueue("gate")
+    with program.started("worker", "shop:app") as worker:
+        appears(program.folder / "entered")
+        worker.send_signal(number)
+        read_until(worker, "stopping")
+        worker.send_signal(number)
+        assert worker.wait(timeout=PATIENCE) == 128 + number
+    job = program.job(id)
+    assert (job["state"], job["attempt"]) == ("active", 1)
+    assert job["lease_until"] is not None
+
+
+def test_a_job_that_does_not_finish_in_time_is_given_back_with_its_attempt(
+    program: Program,
+) -> None:
+    id = program.enqueue("gate")
+    with program.started("worker", "shop:app", "--shutdown-timeout", "0") as worker:
+        appears(program.folder / "entered")
+        stop(worker)
+    job = program.job(id)
+    assert (job["state"], job["attempt"]) == ("pending", 0)
+
+
+def test_options_win_over_variables_and_these_over_the_file(program: Program) -> None:
+    (program.folder / "windlass.toml").write_text(
+        '[worker]\nqueues = ["file"]\nconcurrency = 1\nlease = 7\n', "utf-8"
+    )
+    variables = {"WINDLASS_WORKER_CONCURRENCY": "2", "WINDLASS_WORKER_QUEUES": "a, b"}
+    with program.started("worker", "shop:app", "-c", "3", environ=variables) as worker:
+        line = read_until(worker, "started")
+        stop(worker)
+    assert "queues a,b, concurrency 3," in line
+
+
+def test_the_url_of_the_command_line_wins(program: Program) -> None:
+    with program.started("worker", "shop:app", "--url", "sqlite:///other.db") as worker:
+        line = read_until(worker, "started")
+        stop(worker)
+    assert "started on sqlite:///other.db: " in line
+    assert (program.folder / "other.db").exists()
+
+
+def test_a_job_that_fails_does_not_end_the_worker(program: Program) -> None:
+    dead = program.enqueue("refuse")
+    with program.started("worker", "shop:app") as worker:
+        with pytest.raises(JobFailed, match="dead after attempt 1: Fatal: not today"):
+            finish(program, dead)
+        finish(program, program.enqueue("greet", "Ada"))
+        stop(worker)
+
+
+def test_the_log_level_silences(program: Program) -> None:
+    with program.started("worker", "shop:app", "--log-level", "warning") as worker:
+        finish(program, program.enqueue("greet", "Ada"))
+        assert stop(worker) == ""
+
+
+def test_an_app_that_sets_up_logging_keeps_it(program: Program) -> None:
+    (program.folder / "logging_shop.py").write_text(
+        "import logging\n"
+        "logging.basicConfig(level='INFO', format='own: %(message)s')\n"
+        "from shop import app\n",
+        "utf-8",
+    )
+    with program.started("worker", "logging_shop:app") as worker:
+        assert read_until(worker, "started").startswith("own: ")
+        stop(worker)
+
+
+def test_an_app_without_tasks_is_refused_for_it_would_fail_every_job(program: Program) -> None:
+    (program.folder / "bare.py").write_text(
+        "from windlass import Windlass\napp = Windlass()\n", "utf-8"
+    )
+    done = program("worker", "bare:app")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("windlass: The app bare:app has no tasks; import the modules")
+
+
+@pytest.mark.skipif(find_spec("uvloop") is None, reason="uvloop is not made for this platform")
+def test_jobs_run_on_uvloop(program: Program) -> None:
+    assert loop_of_a_job(program).startswith("uvloop")
+
+
+def test_jobs_run_on_asyncio_where_there_is_no_uvloop(program: Program) -> None:
+    (program.folder / "uvloop.py").write_text("raise ImportError", "utf-8")
+    path = f"{program.folder}:{program.environ['PYTHONPATH']}"
+    assert loop_of_a_job(program, {"PYTHONPATH": path}).startswith("asyncio")
+
+
+def loop_of_a_job(program: Program, environ: Mapping[str, str] = NOTHING) -> str:
+    """The module of the event loop that a worker runs async tasks on."""
+    id = program.enqueue("loop")
+    with program.started("worker", "shop:app", environ=environ) as worker:
+        finish(program, id)
+        stop(worker)
+    module = program.job(id)["result"]
+    assert isinstance(module, str)
+    return module

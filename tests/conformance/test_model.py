@@ -1,0 +1,272 @@
+"""Every store against the specification, and the comparison against broken stores.
+
+The second half is there because a comparison that cannot fail proves nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.conformance.stores import STORES, maker
+from windlass.core.model import Entry, Job, JobQuery, Lease, NewJob, Page, Receipt, Transition
+from windlass.core.schedule import Schedule
+from windlass.core.states import State
+from windlass.stores.contract import Store
+from windlass.stores.cursor import Key
+from windlass.stores.memory import MemoryStore
+from windlass.testing.clock import FakeClock
+from windlass.testing.model import MODEL_SETTINGS, RULES, machine
+
+replace = msgspec.structs.replace
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", STORES)
+def test_a_store_does_as_the_specification_does(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    serial = count()
+    make = maker(name, request)
+
+    async def open_fresh(clock: FakeClock) -> Store:
+        path = tmp_path / str(next(serial))
+        path.mkdir()
+        store = make(path, clock)()
+        await store.open()
+        return store
+
+    run_state_machine_as_test(machine(open_fresh), settings=MODEL_SETTINGS)
+
+
+class FinishIgnoresFences(MemoryStore):
+    def _holds(self, id: str, fence: int) -> bool:
+        return id in self._jobs and self._jobs[id].state is State.ACTIVE
+
+
+class RenewIgnoresFences(MemoryStore):
+    async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
+        jobs = await self.get([each.id for each in leases])
+        return await super().renew([job.lease for job in jobs.values()], lease)
+
+
+class CancelKeepsTheKey(MemoryStore):
+    def _call_off(self, job: Job, now: int) -> bool:
+        super()._call_off(job, now)
+        if job.unique is not None:
+            self._unique[job.unique] = job.id
+        return True
+
+    def _forget(self, job: Job | None) -> None:
+        if job is not None and job.unique is not None:
+            self._unique.setdefault(job.unique, job.id)
+        super()._forget(job)
+
+
+class ClaimIgnoresPriorities(MemoryStore):
+    def _index(self, job: Job) -> None:
+        super()._index(replace(job, priority=0))
+
+
+class ClaimIgnoresPauses(MemoryStore):
+    async def claim(
+        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+    ) -> Sequence[Job]:
+        paused, self._paused = self._paused, set()
+        try:
+            return await super().claim(queues, limit, lease, worker)
+        finally:
+            self._paused = paused
+
+
+class RunsEarly(MemoryStore):
+    def _promote(self, queues: Mapping[str, int], now: int) -> None:  # type: ignore[override]
+        super()._promote(queues, now + 1)
+
+
+class RescueKeepsTheFence(MemoryStore):
+    async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
+        before = dict(self._jobs)
+        jobs = await super().rescue(limit, lease, worker)
+        return [self._put(replace(job, fence=before[job.id].fence)) for job in jobs]
+
+
+class ReleaseGoesToTheEnd(MemoryStore):
+    def _put(self, job: Job, *, front: bool = False) -> Job:
+        return super()._put(job)
+
+
+class RefundsNothing(MemoryStore):
+    async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
+        return await super().finish([replace(each, refund=False) for each in transitions])
+
+
+class ForgetsErrors(MemoryStore):
+    def _apply(self, transition: Transition, now: int) -> None:
+        self._put(replace(self._jobs[transition.id], error=None))
+        super()._apply(transition, now)
+
+
+class CountsWrong(MemoryStore):
+    def _remove(self, job: Job) -> bool:
+        super()._remove(job)
+        self._counts[job.queue][job.state] += 1
+        return True
+
+
+class PrunesTheDead(MemoryStore):
+    async def prune(self, limit: int) -> int:
+        dead = [job for job in self._jobs.values() if job.state is State.DEAD]
+        for job in dead[:limit]:
+            self._remove(job)
+        return len(dead[:limit]) or await super().prune(limit)
+
+
+class SkipsAPageBreak(MemoryStore):
+    async def find(self, query: JobQuery) -> Page:
+        page = await super().find(query)
+        return replace(page, cursor=None) if len(page.jobs) == 2 else page
+
+
+class ListsTheActiveById(MemoryStore):
+    def _key(self, job: Job) -> Key:
+        return (0, job.id) if job.state is State.ACTIVE else super()._key(job)
+
+
+class TakesDuplicates(MemoryStore):
+    async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        return [replace(each, duplicate=False) for each in await super().insert(jobs)]
+
+
+class NeverChangesTheTerm(MemoryStore):
+    async def resign(self, role: str, holder: str) -> None:
+        pass
+
+
+class CancelsWithoutANote(MemoryStore):
+    def _call_off(self, job: Job, now: int) -> bool:
+        kept, self._keeps_journal = self._keeps_journal, False
+        super()._call_off(job, now)
+        self._keeps_journal = kept
+        return True
+
+
+class NotesTheAttemptBefore(MemoryStore):
+    def _note(self, job: Job, at: int, *, ran: bool = True) -> None:
+        super()._note(replace(job, attempt=max(job.attempt - 1, 0)), at, ran=ran)
+
+
+class TrimsTooMuch(MemoryStore):
+    async def trim_journal(self, entries: Sequence[Entry]) -> None:
+        await super().trim_journal(await self.read_journal(len(entries) + 1))
+
+
+class RestoresAsNew(MemoryStore):
+    def _restore(self, job: Job) -> Receipt:
+        return super()._restore(replace(job, attempt=0))
+
+
+class ForgetsDependents(MemoryStore):
+    def _end(self, ended: Sequence[tuple[str, str]], now: int) -> None:
+        super()._end(ended[:1], now)
+
+
+class ReleasesTooEarly(MemoryStore):
+    def _block(self, job: Job, parents: Sequence[str]) -> Job:
+        return super()._block(job, parents[:1])
+
+
+class OrphansNobody(MemoryStore):
+    def _block(self, job: Job, parents: Sequence[str]) -> Job:
+        return super()._block(replace(job, spec=replace(job.spec, runs_anyway=True)), parents)
+
+
+class ForgetsCheckpoints(MemoryStore):
+    async def claim(
+        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+    ) -> Sequence[Job]:
+        jobs = await super().claim(queues, limit, lease, worker)
+        return [replace(job, checkpoint=None) for job in jobs]
+
+
+class TicksTwice(MemoryStore):
+    async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
+        kept = self._schedules.get(schedule.name)
+        return await super().tick(kept or schedule, tick)
+
+
+class IgnoresOverlap(MemoryStore):
+    async def put_schedules(self, schedules: Sequence[Schedule]) -> None:
+        await super().put_schedules([replace(each, overlap="allow") for each in schedules])
+
+
+class RestoresTwice(MemoryStore):
+    def _restore(self, job: Job) -> Receipt:
+        return replace(super()._restore(job), duplicate=False)
+
+
+class RestoresWithoutTheKey(MemoryStore):
+    def _restore(self, job: Job) -> Receipt:
+        return super()._restore(replace(job, unique=None))
+
+
+RUN = ("insert", "claim_all", "finish", "advance")
+
+BROKEN: Mapping[type[MemoryStore], Sequence[str]] = {
+    FinishIgnoresFences: (*RUN, "rescue"),
+    RenewIgnoresFences: (*RUN, "renew", "rescue"),
+    CancelKeepsTheKey: ("insert", "cancel"),
+    ClaimIgnoresPriorities: ("insert", "claim"),
+    ClaimIgnoresPauses: ("insert", "claim_all", "set_paused"),
+    RunsEarly: ("insert", "claim_all", "advance"),
+    RescueKeepsTheFence: ("insert", "claim_all", "advance", "rescue"),
+    ReleaseGoesToTheEnd: ("insert", "claim", "give_back"),
+    RefundsNothing: (*RUN, "give_back"),
+    ForgetsErrors: RUN,
+    CountsWrong: ("insert", "delete"),
+    PrunesTheDead: (*RUN, "prune"),
+    SkipsAPageBreak: ("insert", "find"),
+    ListsTheActiveById: ("insert", "claim", "find"),
+    TakesDuplicates: ("insert",),
+    NeverChangesTheTerm: ("lead",),
+    ForgetsDependents: (*RUN, "cancel"),
+    ReleasesTooEarly: RUN,
+    OrphansNobody: ("insert", "cancel"),
+    ForgetsCheckpoints: (*RUN, "checkpoint"),
+    RestoresAsNew: (*RUN, "move"),
+    TicksTwice: ("put_schedules", "tick", "advance"),
+    IgnoresOverlap: ("put_schedules", "tick", "advance", "claim_all"),
+    RestoresTwice: ("insert", "move"),
+    RestoresWithoutTheKey: ("insert", "move"),
+    CancelsWithoutANote: ("insert", "cancel"),
+    NotesTheAttemptBefore: RUN,
+    TrimsTooMuch: ("insert", "cancel", "advance", "trim_journal"),
+}
+"""Faults, each with the rules that can show it: among all rules the hunt would take minutes."""
+
+HUNT = settings(
+    MODEL_SETTINGS,
+    max_examples=3000,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    report_multiple_bugs=False,
+)
+"""Ends at the first fault; the same examples each time, so that this test is not a lottery."""
+
+
+def test_the_hunt_names_rules_that_there_are() -> None:
+    assert {rule for rules in BROKEN.values() for rule in rules} <= set(RULES)
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_store_is_found_out(broken: type[MemoryStore]) -> None:
+    async def open_fresh(clock: FakeClock) -> Store:
+        return broken(clock)
+
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(machine(open_fresh, BROKEN[broken]), settings=HUNT)

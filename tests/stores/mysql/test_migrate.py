@@ -1,0 +1,112 @@
+"""The schema is brought up to date by whoever comes first, and by nobody twice."""
+
+import asyncio
+
+import pytest
+
+from tests.servers.mysql_client import query
+from tests.servers.server import Server
+from tests.stores.mysql.site import fresh, named, opened
+from windlass.errors import SchemaMismatch, StoreError
+from windlass.stores.mysql.migrate import split
+from windlass.stores.open import open_store
+from windlass.testing.jobs import claim_one, put
+
+
+@pytest.fixture
+def url(mariadb_server: Server) -> str:
+    return fresh(mariadb_server.url)
+
+
+async def test_many_open_new_tables_at_once(url: str) -> None:
+    stores = [open_store(url) for _ in range(8)]
+    await asyncio.gather(*(store.open() for store in stores))
+    for n, store in enumerate(stores):
+        await put(store, f"job-{n}")
+    await asyncio.gather(*(store.close() for store in stores))
+    table = named(url, "migrations")
+    assert query(url, f"SELECT COUNT(*) = COUNT(DISTINCT number) FROM {table}") == [(1,)]
+
+
+async def test_migrating_names_what_was_applied_and_then_nothing(url: str) -> None:
+    async with opened(f"{url}&migrate=off") as store:
+        assert (await store.migrate())[0] == "0001_jobs"
+        assert await store.migrate() == ()
+        await put(store, "a")
+
+
+async def test_a_migration_that_was_cut_short_is_begun_anew(url: str) -> None:
+    """As if the process had died before its last statements: MySQL has committed the others."""
+    async with opened(url) as store:
+        await put(store, "a")
+    query(
+        url,
+        f"DROP TABLE {named(url, 'terms')}",
+        f"DROP TABLE {named(url, 'workers')}",
+        f"DELETE FROM {named(url, 'migrations')}",
+    )
+    async with opened(url) as store:
+        assert (await claim_one(store)).id == "a"
+        assert await store.elect("role", "me", 1000) is not None
+
+
+async def test_the_version_before_goes_on_after_a_compatible_migration(url: str) -> None:
+    async with opened(url) as old:
+        await put(old, "before")
+        query(
+            url,
+            f"ALTER TABLE {named(url, 'jobs')} ADD COLUMN newer INT",
+            f"ALTER TABLE {named(url, 'finished')} ADD COLUMN newer INT",
+            f"INSERT INTO {named(url, 'migrations')} VALUES (999, '0999_later', 'x', 1, 0)",
+        )
+        assert (await claim_one(old)).id == "before"
+        await put(old, "after")
+        async with opened(url) as opened_later:
+            assert (await claim_one(opened_later)).id == "after"
+
+
+async def test_a_schema_newer_than_the_code_is_left_alone(url: str) -> None:
+    async with opened(url):
+        query(url, f"INSERT INTO {named(url, 'migrations')} VALUES (999, '0999_later', 'x', 0, 0)")
+    for each in (url, f"{url}&migrate=off"):
+        store = open_store(each)
+        with pytest.raises(SchemaMismatch, match="upgrade windlass first"):
+            await store.open()
+        await store.close()
+
+
+async def test_a_migration_with_other_content_is_refused(url: str) -> None:
+    async with opened(url):
+        query(url, f"UPDATE {named(url, 'migrations')} SET checksum = 'x'")
+    store = open_store(url)
+    with pytest.raises(SchemaMismatch, match="applied with other content"):
+        await store.open()
+    await store.close()
+
+
+async def test_apps_with_namespaces_of_their_own_do_not_meet(mariadb_server: Server) -> None:
+    one, two = fresh(mariadb_server.url), fresh(mariadb_server.url)
+    async with opened(one) as first, opened(two) as second:
+        await put(first, "a")
+        assert await second.queues() == []
+        await put(second, "a")
+        assert (await claim_one(first)).id == "a"
+
+
+async def test_a_user_who_may_not_make_tables_is_told(url: str) -> None:
+    query(
+        url,
+        "CREATE USER IF NOT EXISTS reader@'127.0.0.1'",
+        "GRANT SELECT ON windlass.* TO reader@'127.0.0.1'",
+    )
+    store = open_store(url.replace("windlass@", "reader@"))
+    with pytest.raises(StoreError, match="refuses this user"):
+        await store.open()
+    await store.close()
+
+
+def test_a_script_is_split_at_its_semicolons() -> None:
+    assert split("-- A; comment\nCREATE a; -- more\n\nCREATE\n  b;\n") == [
+        "CREATE a",
+        "CREATE\n  b",
+    ]

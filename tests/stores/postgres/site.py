@@ -1,0 +1,91 @@
+"""Stores and workers with tables of their own, and what may happen to their server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+import asyncpg
+
+from tests.stores.redis.outage import LEASE, Site, end, running_services
+from windlass import Windlass
+from windlass.config import WorkerSettings
+from windlass.core.clock import Clock
+from windlass.stores.open import open_store
+from windlass.stores.postgres.store import PostgresStore
+from windlass.testing.work import until
+
+_serial = count()
+
+
+def fresh(url: str, **settings: str) -> str:
+    """The URL of a schema that nobody has used."""
+    given = {"schema": f"test_{next(_serial)}", **settings}
+    return f"{url}?{'&'.join(f'{name}={value}' for name, value in given.items())}"
+
+
+def schema_of(url: str) -> str:
+    return url.partition("schema=")[2].partition("&")[0]
+
+
+@asynccontextmanager
+async def opened(url: str, clock: Clock | None = None) -> AsyncIterator[PostgresStore]:
+    store = open_store(url, clock=clock)
+    assert isinstance(store, PostgresStore)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def working(url: str, direct: str) -> AsyncIterator[Site]:
+    """A worker on `url` and a producer on `direct`; no part of the worker may end meanwhile."""
+    app, producer = Windlass(url), Windlass(direct)
+    site = Site(app, producer, ("default",))
+    worker = await app.worker(WorkerSettings(lease=LEASE))
+    await worker.start()
+    services = running_services()
+    assert services
+    try:
+        await site.begin()
+        yield site
+        assert running_services() == services
+    finally:
+        site.release()
+        await end(worker, app, producer)
+
+
+async def sleeping(store: PostgresStore, *queues: str) -> asyncio.Task[None]:
+    """A wait that listens and has looked for the second time."""
+    waiting = asyncio.create_task(store.wait(queues or ("default",), 60.0))
+    listener = store._watch._listener
+    await until(lambda: listener.listens and bool(listener._waiters))
+    await asyncio.sleep(0.2)
+    assert not waiting.done()
+    return waiting
+
+
+async def ask(url: str, query: str, *args: Any) -> Any:
+    """The first value that a query gives, over a connection of its own."""
+    connection = await asyncpg.connect(url.partition("?")[0])
+    try:
+        return await connection.fetchval(query, *args)
+    finally:
+        await connection.close()
+
+
+async def terminate_all(url: str) -> int:
+    """End every connection but this one; how many it was."""
+    number: int = await ask(
+        url,
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+    )
+    return number
+
+
+def words(prefix: str, number: int) -> Iterator[str]:
+    return (f"{prefix}-{n}" for n in range(number))

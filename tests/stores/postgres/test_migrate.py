@@ -1,0 +1,79 @@
+"""The schema is brought up to date by whoever comes first, and by nobody twice."""
+
+import asyncio
+
+import pytest
+
+from tests.servers.server import Server
+from tests.stores.postgres.site import ask, fresh, opened, schema_of
+from windlass.errors import SchemaMismatch
+from windlass.stores.open import open_store
+from windlass.testing.jobs import claim_one, put
+
+INSERT = "INSERT INTO {}.windlass_migrations VALUES (999, '0999_later', 'x', $1, 0)"
+
+
+async def test_many_open_a_new_schema_at_once(postgres_server: Server) -> None:
+    url = fresh(postgres_server.url)
+    stores = [open_store(url) for _ in range(8)]
+    await asyncio.gather(*(store.open() for store in stores))
+    for n, store in enumerate(stores):
+        await put(store, f"job-{n}")
+    await asyncio.gather(*(store.close() for store in stores))
+    table = f"{schema_of(url)}.windlass_migrations"
+    assert await ask(url, f"SELECT count(*) = count(DISTINCT number) FROM {table}")
+
+
+async def test_migrating_names_what_was_applied_and_then_nothing(postgres_server: Server) -> None:
+    async with opened(fresh(postgres_server.url, migrate="off")) as store:
+        assert (await store.migrate())[0] == "0001_jobs"
+        assert await store.migrate() == ()
+        await put(store, "a")
+
+
+async def test_the_version_before_goes_on_after_a_compatible_migration(
+    postgres_server: Server,
+) -> None:
+    url = fresh(postgres_server.url)
+    async with opened(url) as old:
+        await put(old, "before")
+        schema = schema_of(url)
+        await ask(url, f"ALTER TABLE {schema}.windlass_jobs ADD COLUMN newer text")
+        await ask(url, f"ALTER TABLE {schema}.windlass_finished ADD COLUMN newer text")
+        await ask(url, INSERT.format(schema), True)
+        assert (await claim_one(old)).id == "before"
+        await put(old, "after")
+        async with opened(url) as opened_later:
+            assert (await claim_one(opened_later)).id == "after"
+
+
+async def test_a_schema_newer_than_the_code_is_left_alone(postgres_server: Server) -> None:
+    url = fresh(postgres_server.url)
+    async with opened(url):
+        await ask(url, INSERT.format(schema_of(url)), False)
+    for each in (url, f"{url}&migrate=off"):
+        store = open_store(each)
+        with pytest.raises(SchemaMismatch, match="upgrade windlass first"):
+            await store.open()
+        await store.close()
+
+
+async def test_a_migration_that_was_tampered_with_is_found_out(postgres_server: Server) -> None:
+    url = fresh(postgres_server.url)
+    async with opened(url):
+        await ask(url, f"UPDATE {schema_of(url)}.windlass_migrations SET checksum = 'other'")
+    store = open_store(url)
+    with pytest.raises(SchemaMismatch, match="other content"):
+        await store.open()
+    await store.close()
+
+
+async def test_apps_in_schemas_of_one_database_do_not_meet(postgres_server: Server) -> None:
+    async with (
+        opened(fresh(postgres_server.url)) as one,
+        opened(fresh(postgres_server.url)) as other,
+    ):
+        await put(one, "a", unique="k")
+        assert await other.queues() == []
+        await put(other, "a", unique="k")
+        assert (await claim_one(one)).id == (await claim_one(other)).id == "a"

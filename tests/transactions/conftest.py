@@ -1,0 +1,134 @@
+"""An app whose jobs are in a user's database, and the user's program, once for each driver."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.transactions import async_desks, blocking_desks
+from tests.transactions.desk import Desk
+from tests.transactions.engines import Engine, Mariadb, Postgres, Sqlite
+from windlass import Windlass
+from windlass.stores.postgres import loans
+
+DESKS = {
+    "sqlite": (
+        blocking_desks.SqliteDesk,
+        blocking_desks.CoreDesk,
+        blocking_desks.SessionDesk,
+        blocking_desks.DjangoDesk,
+        blocking_desks.DjangoAliasDesk,
+        async_desks.SqliteDesk,
+        async_desks.AiosqliteDesk,
+        async_desks.AsyncCoreDesk,
+        async_desks.AsyncSessionDesk,
+    ),
+    "postgres": (
+        blocking_desks.PsycopgDesk,
+        blocking_desks.Psycopg2Desk,
+        blocking_desks.CoreDesk,
+        blocking_desks.SessionDesk,
+        blocking_desks.DjangoDesk,
+        async_desks.PsycopgDesk,
+        async_desks.AsyncpgDesk,
+        async_desks.AsyncpgPoolDesk,
+        async_desks.AsyncCoreDesk,
+        async_desks.AsyncSessionDesk,
+    ),
+    "mariadb": (
+        blocking_desks.PymysqlDesk,
+        blocking_desks.CoreDesk,
+        blocking_desks.SessionDesk,
+        async_desks.AsyncmyDesk,
+        async_desks.AsyncCoreDesk,
+        async_desks.AsyncSessionDesk,
+    ),
+}
+
+
+def pairs(*engines: str) -> list[ParameterSet]:
+    return [
+        pytest.param((engine, desk), id=f"{engine}-{desk.__name__}")
+        for engine in engines
+        for desk in DESKS[engine]
+    ]
+
+
+SERVERS = {
+    "postgres": ("postgres_server", Postgres),
+    "mariadb": ("mariadb_server", Mariadb),
+}
+ENGINES = ("sqlite", *SERVERS)
+LENDERS = (*SERVERS, "postgres-psycopg2")
+"""Servers, and what driver blocking handlers get if it is not the first choice."""
+
+
+@pytest.fixture(scope="session")
+def databases() -> dict[str, Engine]:
+    """Those on servers, made when one is first asked for."""
+    return {}
+
+
+@pytest.fixture
+def open_engine(
+    request: pytest.FixtureRequest, tmp_path: Path, databases: dict[str, Engine]
+) -> Callable[[str], Engine]:
+    """A database with tables and nothing in them, on the engine of this name."""
+
+    def opened(name: str) -> Engine:
+        if name not in SERVERS:
+            return made(Sqlite(tmp_path))
+        if name not in databases:
+            server, kind = SERVERS[name]
+            databases[name] = made(kind(request.getfixturevalue(server).url))
+        asyncio.run(databases[name].clean())
+        return databases[name]
+
+    return opened
+
+
+def made(engine: Engine) -> Engine:
+    engine.make()
+    asyncio.run(engine.migrate())
+    return engine
+
+
+@pytest.fixture(params=pairs(*DESKS))
+def pair(
+    request: pytest.FixtureRequest, open_engine: Callable[[str], Engine]
+) -> tuple[Engine, type[Desk]]:
+    return open_engine(request.param[0]), request.param[1]
+
+
+@pytest.fixture
+def engine(pair: tuple[Engine, type[Desk]]) -> Engine:
+    return pair[0]
+
+
+@pytest.fixture
+def app(engine: Engine) -> Iterator[Windlass]:
+    app = engine.app()
+    yield app
+    app.close()
+
+
+@pytest.fixture
+def desk(pair: tuple[Engine, type[Desk]]) -> Iterator[Desk]:
+    desk = pair[1](pair[0])  # type: ignore[call-arg]
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(params=["sqlite", *LENDERS])
+def lender(
+    request: pytest.FixtureRequest,
+    open_engine: Callable[[str], Engine],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Engine:
+    """A database of each engine, for each driver that blocking handlers may get."""
+    name, _, driver = request.param.partition("-")
+    if driver:
+        monkeypatch.setattr(loans, "find_spec", lambda name: name == driver or None)
+    return open_engine(name)
