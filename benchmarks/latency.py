@@ -1,0 +1,71 @@
+"""How long a job waits for an idle worker of another process, from `enqueue` to its start."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator
+from statistics import quantiles
+from tempfile import TemporaryDirectory
+
+import uvloop
+
+from windlass import Windlass
+
+from .process import SPAWN
+from .table import Goal, Line
+
+JOBS = 300
+LONGEST_PAUSE = 0.03
+
+
+def lines() -> Iterator[Line]:
+    waits = measure()
+    cuts = quantiles(waits, n=100)
+    detail = f"{len(waits)} jobs, longest {max(waits):.1f} ms"
+    yield Line("idle latency, p50", cuts[49], "ms", detail, Goal("at most", 5))
+    yield Line("idle latency, p95", cuts[94], "ms", detail, Goal("at most", 25))
+
+
+def measure() -> list[float]:
+    with TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/bench.db"
+        worker = SPAWN.Process(target=serve, args=(url,), daemon=True)
+        worker.start()
+        try:
+            return uvloop.run(_measure(url))
+        finally:
+            worker.terminate()
+            worker.join()
+
+
+def serve(url: str) -> None:
+    uvloop.run(_serve(url))
+
+
+async def _serve(url: str) -> None:
+    app = Windlass(url)
+    app.task(started)
+    await (await app.worker()).run()
+    await app.aclose()
+
+
+async def started() -> int:
+    # CLOCK_MONOTONIC is the same for all processes of a machine.
+    return time.monotonic_ns()
+
+
+async def _measure(url: str) -> list[float]:
+    app = Windlass(url)
+    task = app.task(started)
+    # The first one waits for the worker's process to come up.
+    await (await task.aenqueue()).aresult(timeout=60)
+    waits: list[float] = []
+    for _ in range(JOBS):
+        await asyncio.sleep(random.uniform(0.005, LONGEST_PAUSE))
+        before = time.monotonic_ns()
+        handle = await task.aenqueue()
+        waits.append((await handle.aresult(timeout=60) - before) / 1e6)
+    await app.aclose()
+    return waits
