@@ -1,0 +1,1 @@
+"""Jobs that combine: who waits for whom, and whose result goes where. Pure."""

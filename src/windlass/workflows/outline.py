@@ -1,0 +1,138 @@
+"""A workflow as the store has it: its jobs, what they are called, and the job that stands for it.
+
+The jobs of the workflow W are W.1, W.2 and so on, each after its parents; jobs that it adds to
+itself go on from there. W is a job as well: it waits for those that nobody else waits for, judges
+how they ended, and has the result of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from ..core.ids import checked_id
+from ..core.model import DAY_MS, NewJob, Spec
+from ..core.step import Step
+from ..errors import InvalidArguments, InvalidOption
+from .flow import Plan
+from .graph import Node
+
+JUDGE: Final = "windlass.workflow"
+"""The task of the job that stands for a workflow; every worker knows it."""
+
+JUDGE_RETRIES: Final = 20
+LONGEST_ID: Final = 100
+LEAST_KEEP: Final = DAY_MS
+"""The jobs of a workflow are kept for a day at least: others need their results."""
+
+_pack = msgspec.msgpack.Encoder().encode
+unpack = msgspec.msgpack.Decoder(NewJob).decode
+
+
+class Callbacks(NamedTuple):
+    """What to enqueue when a workflow has ended, by how it has."""
+
+    success: NewJob | None = None
+    failure: NewJob | None = None
+
+
+class Outline(NamedTuple):
+    """The jobs of a workflow, in the order in which they are to be stored."""
+
+    members: list[NewJob]
+    numbers: Mapping[Node[Any], int]
+    callbacks: Callbacks
+
+
+def member_id(workflow: str, number: int) -> str:
+    return f"{workflow}.{number}"
+
+
+def failure_id(workflow: str) -> str:
+    return f"{workflow}:failure"
+
+
+def checked_workflow_id(value: str) -> str:
+    if len(checked_id(value)) > LONGEST_ID:
+        raise InvalidOption(f"The id of a workflow has at most {LONGEST_ID} characters.")
+    return value
+
+
+def outline(
+    plan: Plan, id: str, on_success: Step[Any] | None, on_failure: Step[Any] | None, *, fresh: bool
+) -> Outline:
+    """Give every step its id and its parents."""
+    numbers = {node: number for number, node in enumerate(plan.nodes, 1)}
+    members = []
+    for node, number in numbers.items():
+        parents = [member_id(id, numbers[parent]) for parent in node.parents]
+        job = member(node.step, id, parents, len(node.inputs), gathers=node.gathers)
+        members.append(replace(job, id=member_id(id, number), fresh=fresh))
+    callbacks = Callbacks(_on_success(on_success, id), _on_failure(on_failure, id))
+    return Outline(members, numbers, callbacks)
+
+
+def member(
+    step: Step[Any], workflow: str, parents: list[str], inputs: int, *, gathers: bool = False
+) -> NewJob:
+    """The job of a step, with what it waits for; its id is still to come."""
+    spec = step.job.spec
+    changed = replace(
+        spec,
+        keep=max(spec.keep, LEAST_KEEP),
+        parents=(*parents, *spec.parents),
+        inputs=inputs,
+        gathers=gathers,
+        workflow=workflow,
+    )
+    return replace(step.job, spec=changed)
+
+
+def _on_success(step: Step[Any] | None, id: str) -> NewJob | None:
+    if step is None:
+        return None
+    job = replace(member(step, id, [id], _flowing(step)), id=f"{id}:success", fresh=False)
+    return job
+
+
+def _on_failure(step: Step[Any] | None, id: str) -> NewJob | None:
+    if step is None:
+        return None
+    step.check(0)
+    job = replace(member(step, id, [id], 0), id=failure_id(id), fresh=False)
+    return replace(job, spec=replace(job.spec, runs_anyway=True))
+
+
+def _flowing(step: Step[Any]) -> int:
+    """1 if the step can take a result, else 0 if it can do without."""
+    try:
+        step.check(1)
+    except InvalidArguments:
+        step.check(0)
+        return 0
+    return 1
+
+
+def judge(
+    plan: Plan, made: Outline, id: str, encode: Callable[..., bytes], content_type: str
+) -> NewJob:
+    """The job that stands for the workflow. It runs where what it waits for runs."""
+    last = dict.fromkeys([*plan.ends.nodes, *plan.leaves])
+    jobs = [made.members[made.numbers[node] - 1] for node in last]
+    success, failure = (None if job is None else _pack(job) for job in made.callbacks)
+    spec = Spec(
+        JUDGE,
+        encode(len(made.members), success, failure),
+        content_type,
+        max_retries=JUDGE_RETRIES,
+        keep=max(job.spec.keep for job in jobs),
+        parents=tuple(job.id for job in jobs),
+        runs_anyway=True,
+        inputs=len(plan.ends.nodes),
+        gathers=plan.ends.gathers,
+        workflow=id,
+    )
+    return NewJob(id, spec, jobs[0].queue, jobs[0].priority, fresh=jobs[0].fresh)
