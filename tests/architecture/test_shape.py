@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "windlass"
 
 LIMIT = 300
 FROZEN = {
-    "stores/memory/store.py": 660,
+    "stores/memory/store.py": 490,
     "testing/model.py": 580,
 }
 """Files over the limit, each with the length that it may not pass. Add none.

@@ -6,12 +6,10 @@ It lives in one process and forgets everything at its end; for tests and for try
 
 from __future__ import annotations
 
-import asyncio
-import heapq
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -34,10 +32,15 @@ from ...core.model import (
     WorkerInfo,
 )
 from ...core.schedule import Schedule, Turn, following, turn
-from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
-from ..contract import PROMOTE_BATCH, SCAN_BATCH, refuse_active
-from ..cursor import Cursor, Key, plan
+from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, State
+from ..contract import refuse_active
 from .dependents import Dependents
+from .journal import Journal
+from .listing import find
+from .roster import Roster
+from .shelf import Shelf
+from .timetable import Timetable
+from .waiters import Waiters
 
 replace = msgspec.structs.replace
 
@@ -58,36 +61,22 @@ def atomic(method: Method[P, T]) -> Method[P, T]:
 
 
 class MemoryStore:
-    """Jobs in dicts and heaps of this process.
-
-    The heaps hold entries that may be out of date; an entry counts only if the job is
-    still in the state, and at the place, that the entry was made for.
-    """
+    """Jobs in one process."""
 
     blocking = True
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._now = clock or system_clock
-        self._jobs: dict[str, Job] = {}
-        self._place: dict[str, int] = {}
-        self._ready: dict[str, list[tuple[int, int, str]]] = {}
-        self._due: dict[str, list[tuple[int, int, str]]] = {}
-        self._leases: list[tuple[int, str]] = []
-        self._expiry: list[tuple[int, str]] = []
-        self._unique: dict[str, str] = {}
+        self._shelf = Shelf()
+        self._jobs = self._shelf.jobs
         self._dependents = Dependents()
-        self._counts: dict[str, Counter[State]] = {}
+        self._journal = Journal()
+        self._timetable = Timetable()
+        self._roster = Roster()
         self._paused: set[str] = set()
-        self._terms: dict[str, Term] = {}
-        self._schedules: dict[str, Schedule] = {}
-        self._workers: dict[str, tuple[int, WorkerInfo]] = {}
-        self._back = itertools.count(1)
-        self._front = itertools.count(-1, -1)
         self._fence = itertools.count(1)
-        self._journal: dict[str, Entry] = {}
-        self._keeps_journal = False
-        self._noted = itertools.count(1)
-        self._waiters: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._waiters = Waiters()
+        self._wake = self._waiters.wake
         self._lock = threading.RLock()
 
     # -- life of the store ---------------------------------------------------------------
@@ -126,7 +115,7 @@ class MemoryStore:
             coming.add(job.id)
 
     def _insert(self, new: NewJob, now: int) -> Receipt:
-        holder = self._holder(new.id, new.unique)
+        holder = self._shelf.holder(new.id, new.unique)
         if holder is not None:
             return Receipt(holder, duplicate=True)
         due = now + new.delay if new.due is None else new.due
@@ -140,7 +129,7 @@ class MemoryStore:
             due=due,
             unique=new.unique,
         )
-        self._put(self._born(job, now) if new.spec.parents else job)
+        self._shelf.put(self._born(job, now) if new.spec.parents else job)
         return Receipt(new.id)
 
     def _born(self, job: Job, now: int) -> Job:
@@ -150,7 +139,7 @@ class MemoryStore:
         if failed is not None:
             why = orphaned(failed.id, failed.state)
             job = replace(job, state=State.CANCELLED, finished_at=now, error=why)
-            self._note(job, now, ran=False)
+            self._journal.note(job, now, ran=False)
         elif fate is Fate.WAITS:
             job = self._block(job, [parent.id for parent in parents if parent.state in LIVE])
         return job
@@ -158,12 +147,6 @@ class MemoryStore:
     def _block(self, job: Job, parents: Sequence[str]) -> Job:
         self._dependents.add(job.id, parents, runs_anyway=job.spec.runs_anyway)
         return replace(job, state=State.BLOCKED, waits_for=tuple(parents))
-
-    def _holder(self, id: str, unique: str | None) -> str | None:
-        """The job that has this id or holds this unique key."""
-        if id in self._jobs:
-            return id
-        return None if unique is None else self._unique.get(unique)
 
     @atomic
     async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
@@ -174,16 +157,17 @@ class MemoryStore:
         self, queues: Mapping[str, int], limit: int, lease: int, worker: str
     ) -> Sequence[Job]:
         now = self._now()
-        self._promote(queues, now)
+        for due in self._shelf.take_due(queues, now):
+            self._shelf.put(replace(due, state=State.PENDING))
         claimed: list[Job] = []
         fence = next(self._fence)
         for queue, most in queues.items():
             for _ in range(min(most, limit - len(claimed))):
-                job = self._next_ready(queue)
+                job = None if queue in self._paused else self._shelf.first_ready(queue)
                 if job is None:
                     break
                 claimed.append(
-                    self._put(
+                    self._shelf.put(
                         replace(
                             job,
                             state=State.ACTIVE,
@@ -198,48 +182,20 @@ class MemoryStore:
                 )
         return claimed
 
-    def _promote(self, queues: Iterable[str], now: int) -> None:
-        due: list[tuple[int, int, str]] = []
-        for queue in queues:
-            heap = self._due.get(queue, [])
-            while heap and heap[0][0] <= now and len(due) < PROMOTE_BATCH:
-                entry = heapq.heappop(heap)
-                if self._is_current(entry, State.SCHEDULED, State.RETRY):
-                    # Entries of a time before the job was rescheduled are still here.
-                    due += [entry] if self._jobs[entry[2]].due == entry[0] else []
-        for _, _, id in sorted(due):
-            self._put(replace(self._jobs[id], state=State.PENDING))
-
-    def _next_ready(self, queue: str) -> Job | None:
-        heap = self._ready.get(queue, [])
-        while heap and queue not in self._paused:
-            entry = heapq.heappop(heap)
-            if self._is_current(entry, State.PENDING):
-                return self._jobs[entry[2]]
-        return None
-
-    def _is_current(self, entry: tuple[int, int, str], *states: State) -> bool:
-        _, place, id = entry
-        return self._place.get(id) == place and self._jobs[id].state in states
-
     @atomic
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         until = self._now() + lease
-        held = [self._jobs[each.id] for each in leases if self._holds(each.id, each.fence)]
+        held = [self._jobs[each.id] for each in leases if self._shelf.holds(each.id, each.fence)]
         for job in held:
-            self._put(replace(job, lease_until=until))
+            self._shelf.put(replace(job, lease_until=until))
         return frozenset(job.id for job in held)
-
-    def _holds(self, id: str, fence: int) -> bool:
-        job = self._jobs.get(id)
-        return job is not None and job.state is State.ACTIVE and job.fence == fence
 
     @atomic
     async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
         now = self._now()
         held: dict[str, Transition] = {}
         for transition in transitions:
-            if self._holds(transition.id, transition.fence):
+            if self._shelf.holds(transition.id, transition.fence):
                 held.setdefault(transition.id, transition)
         # Each goes before the one put there last: backwards, a batch keeps its order.
         for transition in reversed(held.values()):
@@ -265,45 +221,32 @@ class MemoryStore:
         )
         if transition.state is State.COMPLETED:
             done = replace(done, checkpoint=None)
-        self._put(done, front=transition.state is State.PENDING)
-        self._note(done, now)
+        self._shelf.put(done, front=transition.state is State.PENDING)
+        self._journal.note(done, now)
 
     @atomic
     async def report(self, reports: Sequence[tuple[Lease, Progress]]) -> None:
         for lease, progress in reports:
-            if self._holds(lease.id, lease.fence):
-                self._jobs[lease.id] = replace(self._jobs[lease.id], progress=progress)
+            if self._shelf.holds(lease.id, lease.fence):
+                self._shelf.change(self._jobs[lease.id], progress=progress)
 
     @atomic
     async def checkpoint(self, states: Sequence[tuple[Lease, bytes]]) -> frozenset[str]:
-        held = {lease.id: state for lease, state in states if self._holds(lease.id, lease.fence)}
+        held = {
+            lease.id: state for lease, state in states if self._shelf.holds(lease.id, lease.fence)
+        }
         for id, state in held.items():
-            self._jobs[id] = replace(self._jobs[id], checkpoint=state)
+            self._shelf.change(self._jobs[id], checkpoint=state)
         return frozenset(held)
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
         now = self._now()
-        names = [queue for queue in queues or self._with_work() if queue not in self._paused]
-        dues = [self._due[queue][0][0] for queue in names if self._due.get(queue)]
+        shelf = self._shelf
+        names = [queue for queue in queues or shelf.with_work() if queue not in self._paused]
+        dues = [due for due in map(shelf.next_due, names) if due is not None]
         seconds = min([timeout, *((due - now) / 1000 for due in dues)])
-        if seconds <= 0 or any(self._counts.get(q, Counter())[State.PENDING] for q in names):
-            return
-        waiter = (asyncio.get_running_loop(), asyncio.Event())
-        self._waiters.add(waiter)
-        try:
-            await asyncio.wait_for(waiter[1].wait(), seconds)
-        except TimeoutError:
-            pass
-        finally:
-            self._waiters.discard(waiter)
-
-    def _with_work(self) -> list[str]:
-        """The queues that have jobs waiting; others may still have entries of former ones."""
-        return [name for name in [*self._counts] if any(map(self._counts[name].get, WAITING))]
-
-    def _wake(self) -> None:
-        for loop, changed in tuple(self._waiters):
-            loop.call_soon_threadsafe(changed.set)
+        if seconds > 0 and not any(shelf.counts.get(q, Counter())[State.PENDING] for q in names):
+            await self._waiters.sleep(seconds)
 
     # -- upkeep --------------------------------------------------------------------------
 
@@ -312,12 +255,9 @@ class MemoryStore:
         now = self._now()
         fence = next(self._fence)
         rescued: list[Job] = []
-        while self._leases and self._leases[0][0] <= now and len(rescued) < limit:
-            until, id = heapq.heappop(self._leases)
-            job = self._jobs.get(id)
-            if job is not None and job.state is State.ACTIVE and job.lease_until == until:
-                owned = replace(job, fence=fence, lease_until=now + lease, worker=worker)
-                rescued.append(self._put(owned))
+        while len(rescued) < limit and (job := self._shelf.take_expired(now)):
+            owned = replace(job, fence=fence, lease_until=now + lease, worker=worker)
+            rescued.append(self._shelf.put(owned))
         return rescued
 
     @atomic
@@ -334,100 +274,75 @@ class MemoryStore:
                 job = self._jobs[id]
                 match fate:
                     case Fate.WAITS:
-                        self._jobs[id] = replace(job, waits_for=self._dependents.waits_for(id))
+                        self._shelf.change(job, waits_for=self._dependents.waits_for(id))
                     case Fate.READY:
                         ready.append(job)
                     case Fate.CANCELLED:
                         self._call_off(replace(job, error=why), now)
                         left.append((id, State.CANCELLED, why))
-            for job in sorted(ready, key=lambda job: self._place[job.id]):
+            for job in sorted(ready, key=lambda job: self._shelf.place[job.id]):
                 state = State.SCHEDULED if job.due > now else State.PENDING
-                self._put(replace(job, state=state, waits_for=()))
+                self._shelf.put(replace(job, state=state, waits_for=()))
 
     @atomic
     async def prune(self, limit: int) -> int:
         now = self._now()
         pruned = 0
-        while self._expiry and self._expiry[0][0] <= now and pruned < limit:
-            until, id = heapq.heappop(self._expiry)
-            job = self._jobs.get(id)
-            if job is not None and _expires_at(job) == until:
-                self._remove(job)
-                pruned += 1
+        while pruned < limit and (job := self._shelf.take_prunable(now)):
+            self._shelf.remove(job)
+            pruned += 1
         return pruned
 
     @atomic
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
         now = self._now()
-        term = self._terms.get(role)
-        if term is None or (term.expires_at <= now and term.holder != holder):
-            term = Term(holder, term.term + 1 if term else 1, now + ttl)
-        elif term.holder != holder:
-            return None
-        self._terms[role] = replace(term, expires_at=now + ttl)
-        return self._terms[role]
+        return self._roster.elect(role, holder, now + ttl, now)
 
     @atomic
     async def resign(self, role: str, holder: str) -> None:
-        term = self._terms.get(role)
-        if term is not None and term.holder == holder:
-            self._terms[role] = Term("", term.term, 0)
+        self._roster.resign(role, holder)
 
     @atomic
     async def beat(self, worker: WorkerInfo, ttl: int) -> None:
         now = self._now()
-        self._workers[worker.id] = (now + ttl, replace(worker, seen_at=now))
+        self._roster.beat(worker, now + ttl, now)
 
     @atomic
     async def leave(self, worker: str) -> None:
-        self._workers.pop(worker, None)
+        self._roster.leave(worker)
 
     # -- schedules -----------------------------------------------------------------------
 
     @atomic
     async def put_schedules(self, schedules: Sequence[Schedule]) -> None:
-        for new in schedules:
-            old = self._schedules.get(new.name) or replace(new, last=new.last or self._now())
-            kept = replace(new, paused=old.paused, last=old.last, job=old.job)
-            self._schedules[new.name] = kept
+        for schedule in schedules:
+            self._timetable.put(schedule, self._now())
 
     @atomic
     async def schedules(self) -> Sequence[Schedule]:
-        return [self._schedules[name] for name in sorted(self._schedules)]
+        return self._timetable.all()
 
     @atomic
     async def pause_schedules(self, names: Sequence[str], paused: bool) -> frozenset[str]:
-        known = frozenset(names) & self._schedules.keys()
-        for name in known:
-            kept = self._schedules[name]
-            resumes = kept.paused and not paused
-            last = max(kept.last, self._now()) if resumes else kept.last
-            self._schedules[name] = replace(kept, paused=paused, last=last)
-        return known
+        return self._timetable.pause(names, paused, self._now())
 
     @atomic
     async def drop_schedules(self, names: Sequence[str]) -> frozenset[str]:
-        known = frozenset(names) & self._schedules.keys()
-        for name in known:
-            del self._schedules[name]
-        return known
+        return self._timetable.drop(names)
 
     @atomic
     async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
         now = self._now()
-        kept = self._schedules.get(schedule.name)
-        if kept is None or kept.paused or kept.last != schedule.last:
+        kept = self._timetable.tick(schedule, tick, now)
+        if kept is None:
             return None
-        if not kept.last < tick <= now:
-            return None
-        self._schedules[kept.name] = replace(kept, last=tick)
         new = kept.new_job(tick)
         match turn(kept.overlap, self._jobs.get(kept.job)):
             case Turn.LEFT_OUT:
                 return Receipt(kept.job, duplicate=True)
             case Turn.FOLLOWS:
                 new = following(new, kept.job)
-        self._schedules[kept.name] = replace(kept, last=tick, job=new.id)
+        self._timetable.made(kept.name, new.id)
         receipt = self._insert(new, now)
         self._wake()
         return receipt
@@ -436,21 +351,15 @@ class MemoryStore:
 
     @atomic
     async def keep_journal(self, on: bool) -> None:
-        self._keeps_journal = on
+        self._journal.kept = on
 
     @atomic
     async def read_journal(self, limit: int) -> Sequence[Entry]:
-        return list(itertools.islice(self._journal.values(), limit))
+        return self._journal.read(limit)
 
     @atomic
     async def trim_journal(self, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            self._journal.pop(entry.key, None)
-
-    def _note(self, job: Job, at: int, *, ran: bool = True) -> None:
-        if self._keeps_journal:
-            key = str(next(self._noted))
-            self._journal[key] = Entry(key, at, job, ran)
+        self._journal.trim(entries)
 
     # -- move ----------------------------------------------------------------------------
 
@@ -462,12 +371,12 @@ class MemoryStore:
         return receipts
 
     def _restore(self, job: Job) -> Receipt:
-        holder = self._holder(job.id, job.unique if job.state in LIVE else None)
+        holder = self._shelf.holder(job.id, job.unique if job.state in LIVE else None)
         if holder is not None:
             return Receipt(holder, duplicate=True)
         self._fence = itertools.count(max(next(self._fence), job.fence + 1))
         job = replace(job, ref=0)
-        self._put(self._block(job, job.waits_for) if job.state is State.BLOCKED else job)
+        self._shelf.put(self._block(job, job.waits_for) if job.state is State.BLOCKED else job)
         ended = {id: self._jobs[id].state for id in job.waits_for if id in self._jobs}
         if job.state in FINISHED:
             ended[job.id] = job.state
@@ -478,43 +387,15 @@ class MemoryStore:
 
     @atomic
     async def find(self, query: JobQuery) -> Page:
-        found: list[Job] = []
-        seen: Cursor | None = None
-        for scanned, (cursor, job) in enumerate(self._listing(query)):
-            if len(found) == query.limit or scanned == SCAN_BATCH:
-                return Page(found, seen.encode() if seen else None)
-            seen = cursor
-            if query.matches(job):
-                found.append(job)
-        return Page(found)
-
-    def _listing(self, query: JobQuery) -> Iterator[tuple[Cursor, Job]]:
-        for state, after in plan(query):
-            jobs = [job for job in self._jobs.values() if job.state is state]
-            down = state in FINISHED
-            for key, job in sorted(((self._key(job), job) for job in jobs), reverse=down):
-                if after is None or (key < after if down else key > after):
-                    yield Cursor(state, key), job
-
-    def _key(self, job: Job) -> Key:
-        match job.state:
-            case State.PENDING:
-                return job.queue, -job.priority, self._place[job.id]
-            case State.SCHEDULED | State.RETRY:
-                return job.queue, job.due, self._place[job.id]
-            case State.ACTIVE:
-                return job.fence, job.id
-            case State.BLOCKED:
-                return (job.id,)
-        return job.finished_at or 0, self._place[job.id]
+        return find(self._shelf, query)
 
     @atomic
     async def queues(self) -> Sequence[QueueStats]:
-        names = {name for name, counts in self._counts.items() if counts.total()}
+        names = {name for name, counts in self._shelf.counts.items() if counts.total()}
         return [
             QueueStats(
                 name,
-                {state: n for state, n in self._counts.get(name, Counter()).items() if n},
+                {state: n for state, n in self._shelf.counts.get(name, Counter()).items() if n},
                 name in self._paused,
             )
             for name in sorted(names | self._paused)
@@ -522,9 +403,7 @@ class MemoryStore:
 
     @atomic
     async def workers(self) -> Sequence[WorkerInfo]:
-        now = self._now()
-        heard_of = [info for until, info in self._workers.values() if until > now]
-        return sorted(heard_of, key=lambda info: info.id)
+        return self._roster.workers(self._now())
 
     @atomic
     async def reschedule(
@@ -537,9 +416,9 @@ class MemoryStore:
     def _reschedule(self, job: Job, due: int, now: int) -> bool:
         state = State.SCHEDULED if job.state is State.PENDING else job.state
         # Off the line first, so that a job that stays pending goes to the end of it.
-        self._put(replace(job, state=state, due=due))
+        self._shelf.put(replace(job, state=state, due=due))
         if due <= now:
-            self._put(replace(job, state=State.PENDING, due=due))
+            self._shelf.put(replace(job, state=State.PENDING, due=due))
         return True
 
     @atomic
@@ -561,13 +440,10 @@ class MemoryStore:
         *,
         moved: bool = False,
     ) -> frozenset[str]:
-        failed = [id for id in dict.fromkeys(ids) if self._is_live(id) and not moved]
+        failed = [id for id in dict.fromkeys(ids) if self._shelf.is_live(id) and not moved]
         deleted = self._each(ids, states & DELETABLE, self._delete)
         self._end([(id, "deleted") for id in failed if id in deleted], self._now())
         return deleted
-
-    def _is_live(self, id: str) -> bool:
-        return id in self._jobs and self._jobs[id].state in LIVE
 
     @atomic
     async def pause(self, queue: str) -> None:
@@ -590,70 +466,20 @@ class MemoryStore:
         """Cancel a live job; its dependents are the caller's to see to."""
         self._dependents.forget(job.id)
         done = replace(job, state=State.CANCELLED, finished_at=now, lease_until=None, waits_for=())
-        self._put(done)
-        self._note(done, now, ran=job.state is State.ACTIVE)
+        self._shelf.put(done)
+        self._journal.note(done, now, ran=job.state is State.ACTIVE)
         return True
 
     def _delete(self, job: Job) -> bool:
         self._dependents.forget(job.id)
-        return self._remove(job)
+        self._shelf.remove(job)
+        return True
 
     def _replay(self, job: Job) -> bool:
-        if job.unique is not None and job.unique in self._unique:
+        if job.unique is not None and job.unique in self._shelf.unique:
             return False
         again = replace(job, state=State.PENDING, due=self._now(), attempt=0, finished_at=None)
         parents = dict.fromkeys(job.spec.parents)
-        live = [id for id in parents if self._is_live(id)]
-        self._put(self._block(again, live) if live else again)
+        live = [id for id in parents if self._shelf.is_live(id)]
+        self._shelf.put(self._block(again, live) if live else again)
         return True
-
-    # -- bookkeeping ---------------------------------------------------------------------
-
-    def _put(self, job: Job, *, front: bool = False) -> Job:
-        """Store a job in its new state and everything that hangs on it."""
-        before = self._jobs.get(job.id)
-        self._forget(before)
-        if before is None or (job.state is State.PENDING and before.state is not State.PENDING):
-            self._place[job.id] = next(self._front if front else self._back)
-        if job.state in FINISHED and job.state is not State.DEAD and job.spec.keep == 0:
-            self._jobs.pop(job.id, None)
-            self._place.pop(job.id, None)
-            return job
-        self._jobs[job.id] = job
-        self._counts.setdefault(job.queue, Counter())[job.state] += 1
-        if job.unique is not None and job.state in LIVE:
-            self._unique[job.unique] = job.id
-        self._index(job)
-        return job
-
-    def _index(self, job: Job) -> None:
-        place = self._place[job.id]
-        expires_at = _expires_at(job)
-        if job.state is State.PENDING:
-            heap = self._ready.setdefault(job.queue, [])
-            heapq.heappush(heap, (-job.priority, place, job.id))
-        elif job.state in (State.SCHEDULED, State.RETRY):
-            heapq.heappush(self._due.setdefault(job.queue, []), (job.due, place, job.id))
-        elif job.lease_until is not None:
-            heapq.heappush(self._leases, (job.lease_until, job.id))
-        elif expires_at is not None:
-            heapq.heappush(self._expiry, (expires_at, job.id))
-
-    def _forget(self, job: Job | None) -> None:
-        if job is None:
-            return
-        self._counts[job.queue][job.state] -= 1
-        if job.unique is not None and job.state in LIVE:
-            del self._unique[job.unique]
-
-    def _remove(self, job: Job) -> bool:
-        self._forget(job)
-        del self._jobs[job.id], self._place[job.id]
-        return True
-
-
-def _expires_at(job: Job) -> int | None:
-    """When a finished job may be pruned; a dead one never."""
-    if job.state in (State.COMPLETED, State.CANCELLED) and job.finished_at is not None:
-        return job.finished_at + job.spec.keep
-    return None

@@ -1,0 +1,46 @@
+"""Listing jobs page by page. Sorts every job for each page, to be plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.model import Job, JobQuery, Page
+from ...core.states import FINISHED, State
+from ..contract import SCAN_BATCH
+from ..cursor import Cursor, Key, plan
+from .shelf import Shelf
+
+
+def find(shelf: Shelf, query: JobQuery) -> Page:
+    found: list[Job] = []
+    seen: Cursor | None = None
+    for scanned, (cursor, job) in enumerate(_listing(shelf, query)):
+        if len(found) == query.limit or scanned == SCAN_BATCH:
+            return Page(found, seen.encode() if seen else None)
+        seen = cursor
+        if query.matches(job):
+            found.append(job)
+    return Page(found)
+
+
+def _listing(shelf: Shelf, query: JobQuery) -> Iterator[tuple[Cursor, Job]]:
+    for state, after in plan(query):
+        jobs = [job for job in shelf.jobs.values() if job.state is state]
+        down = state in FINISHED
+        keyed = [(_key(job, shelf.place[job.id]), job) for job in jobs]
+        for key, job in sorted(keyed, reverse=down):
+            if after is None or (key < after if down else key > after):
+                yield Cursor(state, key), job
+
+
+def _key(job: Job, place: int) -> Key:
+    match job.state:
+        case State.PENDING:
+            return job.queue, -job.priority, place
+        case State.SCHEDULED | State.RETRY:
+            return job.queue, job.due, place
+        case State.ACTIVE:
+            return job.fence, job.id
+        case State.BLOCKED:
+            return (job.id,)
+    return job.finished_at or 0, place

@@ -1,0 +1,43 @@
+"""Who leads, and which workers there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ...core.model import Term, WorkerInfo
+
+replace = msgspec.structs.replace
+
+
+class Roster:
+    """Leaderships and workers, each for as long as it was asked for."""
+
+    def __init__(self) -> None:
+        self._terms: dict[str, Term] = {}
+        self._workers: dict[str, tuple[int, WorkerInfo]] = {}
+
+    def elect(self, role: str, holder: str, until: int, now: int) -> Term | None:
+        term = self._terms.get(role)
+        if term is None or (term.expires_at <= now and term.holder != holder):
+            term = Term(holder, term.term + 1 if term else 1, until)
+        elif term.holder != holder:
+            return None
+        self._terms[role] = replace(term, expires_at=until)
+        return self._terms[role]
+
+    def resign(self, role: str, holder: str) -> None:
+        term = self._terms.get(role)
+        if term is not None and term.holder == holder:
+            self._terms[role] = Term("", term.term, 0)
+
+    def beat(self, worker: WorkerInfo, until: int, now: int) -> None:
+        self._workers[worker.id] = (until, replace(worker, seen_at=now))
+
+    def leave(self, worker: str) -> None:
+        self._workers.pop(worker, None)
+
+    def workers(self, now: int) -> Sequence[WorkerInfo]:
+        heard_of = [info for until, info in self._workers.values() if until > now]
+        return sorted(heard_of, key=lambda info: info.id)
