@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,11 @@ from tests.servers.server import Server
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if "CI" in os.environ else "local")
+
+# A shell that starts something in the background has it ignore Ctrl-C, and so would every program
+# that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before any test imports them: their asserts are to say what they compared.
 pytest.register_assert_rewrite("windlass.testing.jobs", "windlass.testing.suite")
