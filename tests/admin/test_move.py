@@ -16,6 +16,7 @@ from windlass.core.states import State
 from windlass.errors import InvalidOption, MoveRefused, StoreUnavailable
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
+from windlass.sync import drive
 from windlass.testing.clock import FakeClock
 from windlass.testing.faults import FaultyStore
 from windlass.testing.jobs import (
@@ -124,7 +125,7 @@ async def test_nothing_can_be_claimed_from_either_side_while_jobs_are_under_way(
 
     def look(stage: Stage) -> None:
         for store in (source, target):
-            assert store._next_ready("default") is None
+            assert not drive(store.claim({"default": 1}, 1, 1_000, "w1"))
         seen.append(stage.moved)
 
     await move(source, target, look)

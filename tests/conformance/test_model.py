@@ -3,9 +3,10 @@
 The second half is there because a comparison that cannot fail proves nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,12 +14,14 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.conformance.stores import STORES, maker
+from windlass.core.clock import Clock
 from windlass.core.model import Entry, Job, JobQuery, Lease, NewJob, Page, Receipt, Transition
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
 from windlass.stores.contract import Store
-from windlass.stores.cursor import Key
 from windlass.stores.memory import MemoryStore
+from windlass.stores.memory.journal import Journal
+from windlass.stores.memory.shelf import Shelf
 from windlass.testing.clock import FakeClock
 from windlass.testing.model import MODEL_SETTINGS, RULES, machine
 
@@ -43,9 +46,14 @@ def test_a_store_does_as_the_specification_does(
     run_state_machine_as_test(machine(open_fresh), settings=MODEL_SETTINGS)
 
 
+class IgnoresFences(Shelf):
+    def holds(self, id: str, fence: int) -> bool:
+        return id in self.jobs and self.jobs[id].state is State.ACTIVE
+
+
 class FinishIgnoresFences(MemoryStore):
-    def _holds(self, id: str, fence: int) -> bool:
-        return id in self._jobs and self._jobs[id].state is State.ACTIVE
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, IgnoresFences())
 
 
 class RenewIgnoresFences(MemoryStore):
@@ -54,22 +62,32 @@ class RenewIgnoresFences(MemoryStore):
         return await super().renew([job.lease for job in jobs.values()], lease)
 
 
-class CancelKeepsTheKey(MemoryStore):
-    def _call_off(self, job: Job, now: int) -> bool:
-        super()._call_off(job, now)
-        if job.unique is not None:
-            self._unique[job.unique] = job.id
-        return True
+class KeepsTheKey(Shelf):
+    def put(self, job: Job, **how: Any) -> Job:
+        done = super().put(job, **how)
+        if job.state is State.CANCELLED and job.unique is not None:
+            self.unique[job.unique] = job.id
+        return done
 
-    def _forget(self, job: Job | None) -> None:
-        if job is not None and job.unique is not None:
-            self._unique.setdefault(job.unique, job.id)
+    def _forget(self, job: Job) -> None:
+        if job.unique is not None:
+            self.unique.setdefault(job.unique, job.id)
         super()._forget(job)
 
 
-class ClaimIgnoresPriorities(MemoryStore):
+class CancelKeepsTheKey(MemoryStore):
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, KeepsTheKey())
+
+
+class IgnoresPriorities(Shelf):
     def _index(self, job: Job) -> None:
         super()._index(replace(job, priority=0))
+
+
+class ClaimIgnoresPriorities(MemoryStore):
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, IgnoresPriorities())
 
 
 class ClaimIgnoresPauses(MemoryStore):
@@ -83,21 +101,31 @@ class ClaimIgnoresPauses(MemoryStore):
             self._paused = paused
 
 
+class IsEarly(Shelf):
+    def take_due(self, queues: Iterable[str], now: int) -> list[Job]:
+        return super().take_due(queues, now + 1)
+
+
 class RunsEarly(MemoryStore):
-    def _promote(self, queues: Mapping[str, int], now: int) -> None:  # type: ignore[override]
-        super()._promote(queues, now + 1)
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, IsEarly())
 
 
 class RescueKeepsTheFence(MemoryStore):
     async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
         before = dict(self._jobs)
         jobs = await super().rescue(limit, lease, worker)
-        return [self._put(replace(job, fence=before[job.id].fence)) for job in jobs]
+        return [self._shelf.put(replace(job, fence=before[job.id].fence)) for job in jobs]
+
+
+class HasNoFront(Shelf):
+    def put(self, job: Job, *, front: bool = False, **how: Any) -> Job:
+        return super().put(job, **how)
 
 
 class ReleaseGoesToTheEnd(MemoryStore):
-    def _put(self, job: Job, *, front: bool = False) -> Job:
-        return super()._put(job)
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, HasNoFront())
 
 
 class RefundsNothing(MemoryStore):
@@ -107,22 +135,26 @@ class RefundsNothing(MemoryStore):
 
 class ForgetsErrors(MemoryStore):
     def _apply(self, transition: Transition, now: int) -> None:
-        self._put(replace(self._jobs[transition.id], error=None))
+        self._shelf.put(replace(self._jobs[transition.id], error=None))
         super()._apply(transition, now)
 
 
+class MiscountsRemovals(Shelf):
+    def remove(self, job: Job) -> None:
+        super().remove(job)
+        self.counts[job.queue][job.state] += 1
+
+
 class CountsWrong(MemoryStore):
-    def _remove(self, job: Job) -> bool:
-        super()._remove(job)
-        self._counts[job.queue][job.state] += 1
-        return True
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, MiscountsRemovals())
 
 
 class PrunesTheDead(MemoryStore):
     async def prune(self, limit: int) -> int:
         dead = [job for job in self._jobs.values() if job.state is State.DEAD]
         for job in dead[:limit]:
-            self._remove(job)
+            self._shelf.remove(job)
         return len(dead[:limit]) or await super().prune(limit)
 
 
@@ -133,8 +165,9 @@ class SkipsAPageBreak(MemoryStore):
 
 
 class ListsTheActiveById(MemoryStore):
-    def _key(self, job: Job) -> Key:
-        return (0, job.id) if job.state is State.ACTIVE else super()._key(job)
+    async def find(self, query: JobQuery) -> Page:
+        page = await super().find(replace(query, limit=100))
+        return replace(page, jobs=sorted(page.jobs, key=lambda job: (job.state, job.id)))
 
 
 class TakesDuplicates(MemoryStore):
@@ -149,15 +182,21 @@ class NeverChangesTheTerm(MemoryStore):
 
 class CancelsWithoutANote(MemoryStore):
     def _call_off(self, job: Job, now: int) -> bool:
-        kept, self._keeps_journal = self._keeps_journal, False
+        kept, self._journal.kept = self._journal.kept, False
         super()._call_off(job, now)
-        self._keeps_journal = kept
+        self._journal.kept = kept
         return True
 
 
+class LateJournal(Journal):
+    def note(self, job: Job, at: int, *, ran: bool = True) -> None:
+        super().note(replace(job, attempt=max(job.attempt - 1, 0)), at, ran=ran)
+
+
 class NotesTheAttemptBefore(MemoryStore):
-    def _note(self, job: Job, at: int, *, ran: bool = True) -> None:
-        super()._note(replace(job, attempt=max(job.attempt - 1, 0)), at, ran=ran)
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self._journal = LateJournal()
 
 
 class TrimsTooMuch(MemoryStore):
@@ -195,8 +234,8 @@ class ForgetsCheckpoints(MemoryStore):
 
 class TicksTwice(MemoryStore):
     async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
-        kept = self._schedules.get(schedule.name)
-        return await super().tick(kept or schedule, tick)
+        kept = {each.name: each for each in await self.schedules()}
+        return await super().tick(kept.get(schedule.name, schedule), tick)
 
 
 class IgnoresOverlap(MemoryStore):

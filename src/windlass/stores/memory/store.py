@@ -65,9 +65,9 @@ class MemoryStore:
 
     blocking = True
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, shelf: Shelf | None = None) -> None:
         self._now = clock or system_clock
-        self._shelf = Shelf()
+        self._shelf = shelf or Shelf()
         self._jobs = self._shelf.jobs
         self._dependents = Dependents()
         self._journal = Journal()
