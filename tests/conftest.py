@@ -1,8 +1,12 @@
 """What every test may ask for."""
 
+import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -27,6 +31,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Before any test imports them: their asserts are to say what they compared.
 pytest.register_assert_rewrite("windlass.testing.jobs", "windlass.testing.suite")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """End an async test that hangs in its own task, before pytest-timeout does it from outside.
+
+    From there it is only left behind, and its fixtures would wait for it for ever.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+            mark = item.get_closest_marker("timeout")
+            limit = mark.args[0] if mark is not None else float(item.config.getini("timeout"))
+            item.obj = within(limit * 0.9, item.obj)
+
+
+def within(seconds: float, test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @wraps(test)
+    async def limited(*args: Any, **kwargs: Any) -> None:
+        async with asyncio.timeout(seconds):
+            await test(*args, **kwargs)
+
+    return limited
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from ..core.clock import Clock, system_clock
 from ..core.model import JobQuery
 from ..core.states import State
 from ..stores.contract import Store
+from ..worker.worker import Worker
 
 UNBLOCK_BATCH: Final = 1_000
 
@@ -44,21 +45,23 @@ async def work(
     await worker.start()
     try:
         async with asyncio.timeout(timeout):
-            while not await _is_idle(store, clock):
+            while not await _is_idle(worker, store, clock):
                 await asyncio.sleep(0.005)
     finally:
         await worker.stop()
 
 
-async def _is_idle(store: Store, clock: Clock) -> bool:
+async def _is_idle(worker: Worker, store: Store, clock: Clock) -> bool:
+    ran = worker.ran
     states = await counts(store)
     if states[State.PENDING] or states[State.ACTIVE] or await _has_due(store, clock):
         return False
     # A store may see to dependents in a step of its own, after that of their parents.
     if await store.unblock(UNBLOCK_BATCH):
         return False
-    # A job that came due between the two looks was in neither.
-    return await counts(store) == states
+    # A job that came due between the two looks was in neither; one that was claimed and failed
+    # again meanwhile is where it was.
+    return await counts(store) == states and worker.ran == ran
 
 
 async def _has_due(store: Store, clock: Clock) -> bool:
