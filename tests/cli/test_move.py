@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from windlass.cli.move import SHOWN
 from windlass.core.states import State
 from windlass.stores.contract import Store
 from windlass.stores.sqlite.store import SqliteStore
-from windlass.testing.jobs import bring, claim, put
+from windlass.testing.jobs import bring, claim, finish, put
 
 
 async def fill(store: Store) -> None:
@@ -45,6 +47,10 @@ def target(tmp_path: Path) -> str:
 
 def on(url: str) -> Windlass:
     return Windlass(url)
+
+
+def is_paused(app: Windlass) -> bool:
+    return any(queue.paused for queue in app.client.block(lambda store: store.queues(), "", ""))
 
 
 def ids(call: Call, url: str) -> set[str]:
@@ -192,9 +198,20 @@ def test_on_a_terminal_it_asks_and_shows_how_far_it_is(program: Program, target:
 def test_on_a_terminal_it_says_what_it_waits_for(program: Program, target: str) -> None:
     app = on(program.url)
     app.client.block(lambda store: put(store, "a", "b"), "", "")
-    app.client.block(lambda store: claim(store, 1, lease=1_500), "", "")
+    [job] = app.client.block(lambda store: claim(store, 1, lease=600_000), "", "")
+
+    def end_it_later() -> None:
+        while not is_paused(app):
+            time.sleep(0.02)
+        # Paused, it looks for what is active and shows it; its bar is painted ten times a second.
+        time.sleep(1)
+        app.client.block(lambda store: finish(store, job, State.COMPLETED), "", "")
+
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(end_it_later)
+        ended = on_terminal(program, "move", program.url, target, "--yes")
+        ending.result()
     app.close()
-    ended = on_terminal(program, "move", program.url, target, "--yes")
     assert ended.code == 0
     assert "Waiting for 1 job to end" in ended.seen
 
@@ -230,11 +247,7 @@ def test_ctrl_c_while_it_waits_ends_it_at_once(program: Program, target: str) ->
     app.close()
     with program.started("move", program.url, target, "--yes") as process:
         look = on(program.url)
-
-        def is_paused() -> bool:
-            return any(q.paused for q in look.client.block(lambda s: s.queues(), "", ""))
-
-        while not is_paused():
+        while not is_paused(look):
             assert process.poll() is None
         look.close()
         os.kill(process.pid, signal.SIGINT)

@@ -25,6 +25,7 @@ from windlass.scheduler.leader import Leader
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
 from windlass.stores.open import open_store
+from windlass.sync import drive
 from windlass.testing.clock import FakeClock
 from windlass.testing.faults import FaultyStore
 from windlass.testing.jobs import FLEETING, claim_all, new_job
@@ -117,7 +118,7 @@ async def test_nothing_is_missed_while_the_database_is_away(
     service = archiver(store, away)
     service.start()
     names = await run_jobs(store, 10)
-    await until(lambda: store._journal == {})  # type: ignore[attr-defined]
+    await until(lambda: not drive(store.read_journal(1)))
     away.down = True
     for _ in range(5):
         names |= await run_jobs(store, 10)
@@ -125,7 +126,7 @@ async def test_nothing_is_missed_while_the_database_is_away(
     await until(lambda: away.tries > tries + 2)
     assert len(await store.read_journal(1_000)) == 50
     away.down = False
-    await until(lambda: store._journal == {})  # type: ignore[attr-defined]
+    await until(lambda: not drive(store.read_journal(1)))
     await service.stop()
     await archive.open()
     assert await found(archive) == sorted(names)
