@@ -19,6 +19,7 @@
     ├── StartupFailed             a hook or a resource of the worker failed
     ├── CorruptRecord             stored bytes that cannot be read back
     ├── LeaseLost                 the job is no longer this worker's to complete
+    ├── SignalTimeout             what a handler waited for did not come in time
     ├── StoreError
     │   ├── StoreUnavailable      try again: the engine did not answer
     │   └── SchemaMismatch        the stored schema is not the one this code knows
@@ -33,7 +34,7 @@
 
 An error's text is one sentence that says what was wrong and what to do.
 
-Outside of the tree stands `AttemptStopped`, which is not an error: see there.
+Outside of the tree stand `AttemptStopped` and `AttemptParked`, which are not errors: see there.
 """
 
 from __future__ import annotations
@@ -122,6 +123,10 @@ class CorruptRecord(WindlassError, ValueError):
 
 class LeaseLost(WindlassError):
     """The job was cancelled, or another worker has it: a handler's transaction is rolled back."""
+
+
+class SignalTimeout(WindlassError, TimeoutError):
+    """The signal that a handler waited for did not come in time."""
 
 
 class StoreError(WindlassError):
@@ -215,6 +220,23 @@ class AttemptStopped(BaseException):
     As `asyncio.CancelledError` is for async handlers: no `Exception`, so that a handler that
     catches all of these ends all the same. Catch it to clean up, then raise it again.
     """
+
+
+class AttemptParked(BaseException):
+    """Raised where a handler waits for a signal: the job is put aside until it comes.
+
+    No `Exception`, so that a handler that catches all of these ends all the same. What is in a
+    `finally` runs; let it pass.
+    """
+
+    def __init__(self, awaits: str, delay: int | None = None) -> None:
+        super().__init__(f"the job waits for the signal {awaits!r}")
+        self.awaits = awaits
+        self.delay = delay
+        """milliseconds, after which it goes on in any case"""
+
+    def __reduce__(self) -> tuple[type[AttemptParked], tuple[str, int | None]]:
+        return type(self), (self.awaits, self.delay)
 
 
 def seconds(value: float | timedelta, what: str) -> float:

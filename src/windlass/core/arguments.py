@@ -80,6 +80,11 @@ class Arguments:
                 return
         self._check_slowly(args, kwargs)
 
+    def takes_one(self) -> bool:
+        """Whether a call has exactly one argument, which can be given without its name."""
+        least, most, keywords = self._shape
+        return (least, most) == (1, 1) and not keywords[-1][1]
+
     def check_partly(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Refuse a call that the function could not take, however many arguments came before."""
         parameters = self._parameters()
@@ -88,6 +93,13 @@ class Arguments:
                 return
         positional = sum(parameter.kind in _POSITIONAL for parameter in parameters)
         self._check_slowly([None] * (positional - len(args)) + [*args], kwargs)
+
+    def bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call that was checked, by parameter, with the defaults."""
+        context = (None,) if self.takes_context else ()
+        call = self._signature.bind(*context, *args, **kwargs)
+        call.apply_defaults()
+        return {name: call.arguments[name] for name in [*call.arguments][self.takes_context :]}
 
     def convert(
         self, args: list[Any], kwargs: dict[str, Any], *, binary: bool = False

@@ -107,8 +107,12 @@ class Codecs:
     msgpack and json are always known, so changing the default never strands old jobs.
     """
 
-    def __init__(self, default: Codec | None = None, *others: Codec) -> None:
+    def __init__(
+        self, default: Codec | None = None, *others: Codec, limit: int = MAX_PAYLOAD
+    ) -> None:
         self.default: Codec = default or MSGPACK
+        self.limit = limit
+        """the most bytes that one value may take"""
         self._known: dict[str, Codec] = {MSGPACK.name: MSGPACK, JSON.name: JSON}
         for codec in (self.default, *others):
             if self._known.setdefault(codec.name, codec) is not codec:
@@ -164,6 +168,16 @@ def decode_result(codec: Codec, data: bytes, what: str = "result") -> Any:
     if type(record) is not list or len(record) != 2 or record[0] != VERSION:
         _refuse_record(record, what)
     return record[1]
+
+
+def in_order(value: Any) -> Any:
+    """A value in plain builtins; dicts and sets, which have no order, in one that is fixed."""
+    try:
+        return msgspec.to_builtins(
+            value, builtin_types=_NATIVE, enc_hook=_reduce, order="deterministic"
+        )
+    except _ENCODING_FAULTS as error:
+        _refuse(error)
 
 
 def _refuse_record(record: Any, what: str) -> NoReturn:

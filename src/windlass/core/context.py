@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from datetime import timedelta
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +13,7 @@ from ..errors import InvalidOption, UsageError
 from .checkpoint import Checkpoints
 from .ids import new_id
 from .model import Job, Lease, Progress, Spec
+from .signal import Signals
 from .states import State
 from .transaction import Transaction
 from .workflow import Workflow, Workflows
@@ -31,6 +33,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
     begin: Callable[[Job], Transaction] | None = None
     checkpoints: Checkpoints | None = None
     workflows: Workflows | None = None
+    signals: Signals | None = None
 
     def progress(self, percent: float, message: str = "") -> None:
         """Say how far the job has come. Say it as often as you like: only the last word of
@@ -57,6 +60,26 @@ class Context(msgspec.Struct, frozen=True, gc=False):
         """Leave a value for the next attempt, from an async handler."""
         if self.checkpoints is not None:
             await self.checkpoints.akeep(self.job, value)
+
+    def wait_for(self, name: str, timeout: float | timedelta | None = None) -> Any:
+        """The value of a signal, from a blocking handler; `SignalTimeout` if it does not come.
+
+        If it has not come yet the attempt ends here, without being counted: the handler is called
+        anew, from its start, when the signal comes or the time is over.
+        """
+        return self._signals().take(self.job, name, timeout)
+
+    async def await_for(self, name: str, timeout: float | timedelta | None = None) -> Any:
+        """The value of a signal, from an async handler."""
+        return await self._signals().atake(self.job, name, timeout)
+
+    def _signals(self) -> Signals:
+        if self.signals is None:
+            raise UsageError(
+                "A handler can only wait for a signal in a worker: this function was called "
+                "directly."
+            )
+        return self.signals
 
     @property
     def workflow(self) -> Workflow:

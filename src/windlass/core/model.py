@@ -11,10 +11,11 @@ thousand of them a second its rounds are a real cost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
+from .lane import Lane
 from .states import State
 
 DAY_MS: Final = 24 * 60 * 60 * 1000
@@ -23,6 +24,12 @@ DEFAULT_PRIORITY: Final = 50
 DEFAULT_MAX_RETRIES: Final = 3
 RECORD_VERSION: Final = 1
 UNREADABLE: Final = "unreadable"
+NEVER: Final = 253_402_300_799_000
+"""A moment that does not come: the end of the year 9999."""
+
+Conflict = Literal["reject", "replace", "last"]
+"""What a new job does when its unique key is held: the holder stands for it; it takes the place of
+a holder that waits; or that, and behind one that runs it waits and holds the key from now on."""
 
 
 class Spec(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -56,6 +63,14 @@ class Spec(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """they come as one list"""
     workflow: str = ""
     """the workflow that it belongs to"""
+    unique_for: int = 0
+    """how long it holds its unique key: see `unique`"""
+    lane: Lane | None = None
+    """the lane of its queue that it waits in for a slot"""
+    group: str = ""
+    """the group of its queue that it takes turns for"""
+    weight: int = 1
+    """how many turns, compared with other groups"""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -79,6 +94,9 @@ def encode_spec(spec: Spec) -> bytes:
         and spec.expires_at is None
         and not spec.parents
         and not spec.workflow
+        and not spec.unique_for
+        and spec.lane is None
+        and not spec.group
     )
     return _encode((spec.task, spec.payload) if usual else spec)
 
@@ -107,6 +125,8 @@ class NewJob(msgspec.Struct, frozen=True, gc=False):
     delay: int = 0
     due: int | None = None
     unique: str | None = None
+    conflict: Conflict = "reject"
+    """what to do if the unique key is held: see `unique`"""
     fresh: bool = False
     """the id was made for this job, so nobody else can have it: a store that keeps ids in
     several places need not ask all of them"""
@@ -177,6 +197,10 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     """of a blocked job: those of its parents that have not ended, in no order"""
     checkpoint: bytes | None = None
     """what an attempt left for the next one"""
+    awaits: str | None = None
+    """the signal that it is parked for, or that did not come in time"""
+    mail: Mapping[str, bytes] | None = None
+    """the signals that came, by name; None if none did"""
 
     @property
     def task(self) -> str:
@@ -212,6 +236,8 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     queue: str = ""
     ref: int = 0
     """these two are the job's own and save the store a search; without a ref it makes one"""
+    awaits: str | None = None
+    """for scheduled: parked until this signal comes, or its time"""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -267,24 +293,3 @@ class QueueStats(msgspec.Struct, frozen=True):
     name: str
     counts: Mapping[State, int]
     paused: bool = False
-
-
-class WorkerInfo(msgspec.Struct, frozen=True):
-    """A worker as it describes itself; `seen_at` is when the store last heard of it."""
-
-    id: str
-    host: str
-    pid: int
-    queues: tuple[str, ...]
-    concurrency: int
-    started_at: int
-    active: int = 0
-    seen_at: int = 0
-
-
-class Term(msgspec.Struct, frozen=True):
-    """A leadership that was won: `term` grows with each new holder."""
-
-    holder: str
-    term: int
-    expires_at: int

@@ -13,16 +13,34 @@ from typing import Any, Final, Protocol, TypeAlias, TypedDict
 
 import msgspec
 
-from ..errors import InvalidOption, seconds
-from .clock import moment_ms, to_ms
+from ..errors import InvalidOption
+from .batch import Batch
+from .clock import moment_ms
 from .dependents import Orphaned, checked_orphaned
+from .duration import duration_ms, limit_ms
 from .ids import checked_id, new_id
-from .model import DAY_MS, DEFAULT_MAX_RETRIES, DEFAULT_PRIORITY, DEFAULT_QUEUE, NewJob, Spec
+from .limit import Limit, checked_limit
+from .model import (
+    DAY_MS,
+    DEFAULT_MAX_RETRIES,
+    DEFAULT_PRIORITY,
+    DEFAULT_QUEUE,
+    Conflict,
+    NewJob,
+    Spec,
+)
+from .name import Key, checked_key, checked_name
+from .unique import (
+    UNTIL_FINISHED,
+    Unique,
+    UniqueFor,
+    checked_conflict,
+    checked_unique,
+    checked_unique_for,
+)
 
+MAX_WEIGHT: Final = 1_000
 PRIORITIES: Final = {"low": 25, "default": DEFAULT_PRIORITY, "high": 75}
-MAX_NAME_LENGTH: Final = 128
-MAX_UNIQUE_LENGTH: Final = 255
-LONGEST_MS: Final = 100 * 366 * DAY_MS
 
 
 class HasId(Protocol):
@@ -45,6 +63,13 @@ class TaskOptions(TypedDict, total=False):
     timeout: float | timedelta | None
     keep: float | timedelta
     expires_in: float | timedelta | None
+    unique: Unique | None
+    unique_for: UniqueFor
+    on_conflict: Conflict
+    limit: Limit | None
+    sequence: Key | None
+    group: Key | None
+    weight: int
 
 
 class JobOptions(TaskOptions, total=False):
@@ -53,7 +78,6 @@ class JobOptions(TaskOptions, total=False):
     id: str
     delay: float | timedelta
     at: datetime
-    unique: str
     labels: Mapping[str, str]
     expires_at: datetime | None
     depends_on: JobLike | Iterable[JobLike]
@@ -71,12 +95,22 @@ class Options(msgspec.Struct, frozen=True):
     id: str | None = None
     delay: int = 0
     at: int | None = None
-    unique: str | None = None
     labels: dict[str, str] | None = None
     expires_in: int | None = None
     expires_at: int | None = None
     depends_on: tuple[str, ...] = ()
     orphaned: Orphaned = "cancel"
+    unique: Unique | None = None
+    unique_for: int = UNTIL_FINISHED
+    on_conflict: Conflict = "reject"
+    limit: Limit | None = None
+    sequence: Key | None = None
+    group: Key | None = None
+    weight: int = 1
+    batch: Batch | None = None
+    """of the task alone"""
+    keyed: bool = False
+    """whether something about a job depends on its arguments, or lies in a lane"""
 
     def merged(self, given: Mapping[str, Any]) -> Options:
         """These options with `given` ones on top; a wrong or unknown one is `InvalidOption`."""
@@ -93,12 +127,45 @@ class Options(msgspec.Struct, frozen=True):
             changes["at"] = None
         elif "at" in given:
             changes["delay"] = 0
+        if "unique" in given and given["unique"] is None:
+            # Taken off, with what hung on it, unless that is given here as well.
+            changes = {"unique_for": UNTIL_FINISHED, "on_conflict": "reject"} | changes
+        if "group" in given and given["group"] is None:
+            changes = {"weight": 1} | changes
+        if self.batch is not None and (given.get("limit") or given.get("sequence")):
+            raise InvalidOption("A task that takes batches cannot have a limit or a sequence.")
+        if given.get("limit") is not None and given.get("sequence") is not None:
+            raise InvalidOption("Give limit or sequence, not both.")
+        for name, other in (("limit", "sequence"), ("sequence", "limit")):
+            if given.get(name) is not None:
+                changes[other] = None
         made = msgspec.structs.replace(self, **changes)
-        if made.id is not None and made.id in made.depends_on:
-            raise InvalidOption(f"Job {made.id} cannot depend on itself.")
-        return made
+        made._refuse_contradictions(given)
+        return msgspec.structs.replace(made, keyed=made._is_keyed())
+
+    def _is_keyed(self) -> bool:
+        return (
+            self.limit is not None
+            or self.batch is not None
+            or self.sequence is not None
+            or not isinstance(self.unique, str | None)
+            or not isinstance(self.group, str | None)
+        )
+
+    def _refuse_contradictions(self, given: Mapping[str, Any]) -> None:
+        if self.id is not None and self.id in self.depends_on:
+            raise InvalidOption(f"Job {self.id} cannot depend on itself.")
+        for name, about in ABOUT.items():
+            if name in given and getattr(self, about) is None:
+                raise InvalidOption(f"{name} says something about {about}, which is not given.")
+        if self.on_conflict != "reject" and self.depends_on:
+            raise InvalidOption(
+                f"A job with on_conflict={self.on_conflict!r} cannot have depends_on: it may take "
+                "the place of another, which waits for its own."
+            )
 
     def new_job(self, task: str, payload: bytes, content_type: str) -> NewJob:
+        """The job, but for what is `keyed`."""
         spec = Spec(
             task,
             payload,
@@ -111,6 +178,9 @@ class Options(msgspec.Struct, frozen=True):
             expires_at=self.expires_at,
             parents=self.depends_on,
             runs_anyway=self.orphaned == "run",
+            unique_for=self.unique_for,
+            group="" if self.keyed or self.group is None else self.group,  # type: ignore[arg-type]
+            weight=self.weight,
         )
         return NewJob(
             self.id or new_id(),
@@ -119,20 +189,10 @@ class Options(msgspec.Struct, frozen=True):
             self.priority,
             self.delay,
             self.at,
-            self.unique,
+            None if self.keyed else self.unique,  # type: ignore[arg-type]
+            self.on_conflict,
             fresh=self.id is None,
         )
-
-
-def checked_name(value: str, what: str) -> str:
-    """A queue's or a task's name, or `InvalidOption` with the reason why it cannot be one."""
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME_LENGTH:
-        raise InvalidOption(f"The {what} is a text of 1 to {MAX_NAME_LENGTH} characters.")
-    if not value.isprintable() or value != value.strip():
-        raise InvalidOption(
-            f"The {what} has printable characters only and no blanks at its ends; got {value!r}."
-        )
-    return value
 
 
 def _priority(value: int | str) -> int:
@@ -144,40 +204,22 @@ def _priority(value: int | str) -> int:
     return number
 
 
+def _weight(value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WEIGHT:
+        raise InvalidOption(f"weight is a whole number from 1 to {MAX_WEIGHT:,}; got {value!r}.")
+    return value
+
+
 def _max_retries(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
         raise InvalidOption(f"max_retries is a whole number, 0 or more; got {value!r}.")
     return value
 
 
-def _duration(value: float | timedelta, what: str) -> int:
-    ms = to_ms(seconds(value, what))
-    if ms > LONGEST_MS:
-        raise InvalidOption(f"{what} is at most 100 years.")
-    return ms
-
-
-def _limit(value: float | timedelta | None, what: str) -> int | None:
-    if value is None:
-        return None
-    ms = _duration(value, what)
-    if ms == 0:
-        raise InvalidOption(f"{what} must be above 0, or None for no limit.")
-    return ms
-
-
 def _moment(value: datetime, what: str) -> int:
     if not isinstance(value, datetime):
         raise InvalidOption(f"{what} takes a datetime with a time zone.")
     return moment_ms(value, what)
-
-
-def _unique(value: str) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_UNIQUE_LENGTH:
-        raise InvalidOption(f"unique is a text of 1 to {MAX_UNIQUE_LENGTH} characters.")
-    if not value.isprintable():
-        raise InvalidOption("unique has printable characters only.")
-    return value
 
 
 def _labels(value: Mapping[str, str]) -> dict[str, str] | None:
@@ -207,15 +249,24 @@ CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "queue": lambda value: checked_name(value, "name of a queue"),
     "priority": _priority,
     "max_retries": _max_retries,
-    "timeout": lambda value: _limit(value, "timeout"),
-    "keep": lambda value: _duration(value, "keep"),
+    "timeout": lambda value: limit_ms(value, "timeout"),
+    "keep": lambda value: duration_ms(value, "keep"),
     "id": checked_id,
-    "delay": lambda value: _duration(value, "delay"),
+    "delay": lambda value: duration_ms(value, "delay"),
     "at": lambda value: _moment(value, "at"),
-    "unique": _unique,
     "labels": _labels,
-    "expires_in": lambda value: _limit(value, "expires_in"),
+    "expires_in": lambda value: limit_ms(value, "expires_in"),
     "expires_at": lambda value: None if value is None else _moment(value, "expires_at"),
     "depends_on": ids_of,
     "orphaned": checked_orphaned,
+    "unique": checked_unique,
+    "unique_for": checked_unique_for,
+    "on_conflict": checked_conflict,
+    "limit": checked_limit,
+    "sequence": lambda value: checked_key(value, "sequence"),
+    "group": lambda value: checked_key(value, "group"),
+    "weight": _weight,
 }
+
+ABOUT: Final = {"unique_for": "unique", "on_conflict": "unique", "weight": "group"}
+"""Options that say something about another one, and mean nothing without it."""

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ..errors import Retry, Snooze
+from ..errors import AttemptParked, Retry, Snooze
 from .clock import moment_ms, to_ms
-from .model import Failure, Job, Transition
+from .model import NEVER, Failure, Job, Transition
 from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
 
@@ -46,6 +46,13 @@ class Snoozed(msgspec.Struct, frozen=True):
     due: int | None = None
 
 
+class Parked(msgspec.Struct, frozen=True):
+    """The handler waits for a signal, outside of the worker, at most `delay` milliseconds."""
+
+    awaits: str
+    delay: int | None = None
+
+
 class Lost(msgspec.Struct, frozen=True):
     """The lease ran out: the worker crashed, froze or was cut off. Costs the attempt."""
 
@@ -69,7 +76,7 @@ class Expired(msgspec.Struct, frozen=True):
     """The job was claimed after it had expired: cancelled, and the attempt does not count."""
 
 
-Outcome = Succeeded | Failed | Snoozed | Lost | Released | Unknown | Expired
+Outcome = Succeeded | Failed | Snoozed | Parked | Lost | Released | Unknown | Expired
 
 UNKNOWN: Final = "UnknownTask"
 SHORTEST_UNKNOWN: Final = 2_000
@@ -90,8 +97,21 @@ def outcome_of(error: BaseException, policy: RetryPolicy) -> Outcome:
         if error.until is not None:
             return Snoozed(due=moment_ms(error.until, "Snooze(until=…)"))
         return Snoozed(delay=to_ms(error.delay or 0))
+    parked = _parked(error)
+    if parked is not None:
+        return Parked(parked.awaits, parked.delay)
     after = error.after if isinstance(error, Retry) else None
     return Failed(failure_of(error), error, after, policy.is_fatal(error))
+
+
+def _parked(error: BaseException) -> AttemptParked | None:
+    """The wait that has ended the attempt, also in a task group in which nothing else failed."""
+    if isinstance(error, AttemptParked):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        inner = [_parked(each) for each in error.exceptions]
+        return None if None in inner else inner[0]
+    return None
 
 
 def failure_of(error: BaseException) -> Failure:
@@ -136,6 +156,10 @@ def decide(
         case Snoozed(delay, due):
             known = _known(job.error)
             return _transition(job, State.SCHEDULED, delay=delay, due=due, refund=True, error=known)
+        case Parked(awaits, patience):
+            due = NEVER if patience is None else None
+            wait = {"delay": patience or 0, "due": due, "awaits": awaits}
+            return _transition(job, State.SCHEDULED, refund=True, error=_known(job.error), **wait)
         case Released(delay):
             state = State.SCHEDULED if delay else State.PENDING
             return _transition(job, state, delay=delay, refund=True)

@@ -14,7 +14,7 @@ from heapq import heapify, heapreplace
 from typing import Final, NamedTuple
 
 from ..errors import ConfigError, InvalidOption
-from .options import checked_name
+from .name import checked_name
 
 EVERY: Final = "*"
 HEAVIEST: Final = 1_000

@@ -71,7 +71,7 @@ def schedule_of(
     if not job.fresh or job.delay or (job.due, job.unique, spec.expires_at) != (None,) * 3:
         raise InvalidOption(
             f"The jobs of the schedule {name} cannot have id, delay, at, unique or expires_at: "
-            "these are for one job."
+            "each tick has a job of its own; overlap says what it does while the last one runs."
         )
     if spec.parents:
         raise InvalidOption(f"The jobs of the schedule {name} cannot depend on others.")

@@ -17,7 +17,7 @@ class State(StrEnum):
     """Where a job stands. The values are what every store keeps."""
 
     BLOCKED = "blocked"
-    """waits for the jobs that it depends on"""
+    """waits for the jobs that it depends on, or for a slot of its lane"""
     SCHEDULED = "scheduled"
     """waits for its time"""
     PENDING = "pending"
@@ -48,6 +48,8 @@ class Move(StrEnum):
     CANCEL = "cancel"
     REPLAY = "replay"
     RESCHEDULE = "reschedule"
+    REPLACE = "replace"
+    HOLD = "hold"
 
 
 FIRST: Final = frozenset({State.BLOCKED, State.SCHEDULED, State.PENDING, State.CANCELLED})
@@ -60,17 +62,22 @@ TRANSITIONS: Final = MappingProxyType(
         (State.BLOCKED, State.CANCELLED): Move.CANCEL,
         (State.SCHEDULED, State.PENDING): Move.PROMOTE,
         (State.SCHEDULED, State.CANCELLED): Move.CANCEL,
+        (State.SCHEDULED, State.BLOCKED): Move.HOLD,
         (State.PENDING, State.ACTIVE): Move.CLAIM,
         (State.PENDING, State.SCHEDULED): Move.RESCHEDULE,
         (State.PENDING, State.CANCELLED): Move.CANCEL,
+        (State.PENDING, State.BLOCKED): Move.HOLD,
         (State.ACTIVE, State.COMPLETED): Move.COMPLETE,
         (State.ACTIVE, State.RETRY): Move.FAIL,
         (State.ACTIVE, State.DEAD): Move.EXHAUST,
         (State.ACTIVE, State.SCHEDULED): Move.SNOOZE,
         (State.ACTIVE, State.PENDING): Move.RELEASE,
         (State.ACTIVE, State.CANCELLED): Move.CANCEL,
+        (State.ACTIVE, State.BLOCKED): Move.HOLD,
         (State.RETRY, State.PENDING): Move.PROMOTE,
+        (State.RETRY, State.SCHEDULED): Move.REPLACE,
         (State.RETRY, State.CANCELLED): Move.CANCEL,
+        (State.RETRY, State.BLOCKED): Move.HOLD,
         (State.DEAD, State.PENDING): Move.REPLAY,
         (State.DEAD, State.BLOCKED): Move.REPLAY,
         (State.CANCELLED, State.PENDING): Move.REPLAY,
@@ -83,7 +90,11 @@ WAITING: Final = frozenset({State.BLOCKED, State.SCHEDULED, State.PENDING, State
 LIVE: Final = WAITING | {State.ACTIVE}
 """Not finished: a live job holds its unique key."""
 
-AFTER_ACTIVE: Final = frozenset(after for before, after in TRANSITIONS if before is State.ACTIVE)
+AFTER_ACTIVE: Final = frozenset(
+    after
+    for (before, after), move in TRANSITIONS.items()
+    if before is State.ACTIVE and move is not Move.HOLD
+)
 """What a worker can turn a job into by `finish`."""
 
 DELETABLE: Final = WAITING | FINISHED

@@ -10,6 +10,8 @@ hold for every method:
   another fence, or the job is no longer active, nothing is written and the id is
   missing from the answer. That absence is the signal that the lease is lost or the
   job was cancelled; there is no other channel for it.
+- **Limits.** A job with a lane enters it instead of becoming pending, and one with a group gets
+  its place by turns: as `windlass.limits` says, within the step that brings the job there.
 - **Safe to repeat.** A call that was carried out and whose answer was lost can be
   made again without harm.
 - An engine that does not answer raises `StoreUnavailable`.
@@ -30,13 +32,11 @@ from ..core.model import (
     Progress,
     QueueStats,
     Receipt,
-    Term,
     Transition,
-    WorkerInfo,
 )
 from ..core.schedule import Schedule
 from ..core.states import DELETABLE, State
-from ..errors import InvalidOption
+from ..core.workers import Term, WorkerInfo
 
 PROMOTE_BATCH: Final = 1_000
 """The most due jobs that one claim makes pending before it looks at priorities."""
@@ -77,10 +77,9 @@ class Store(Protocol):
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
         """Accept jobs; one receipt for each, in order.
 
-        A job whose id exists, in whatever state, or whose unique key is held by a live
-        job is reported as a duplicate and changes nothing; the others are not affected.
-        The first of two in the same batch wins. A job is pending if its time has come,
-        scheduled if not.
+        A job whose id exists, in whatever state, or whose unique key is held (see `core.unique`)
+        is reported as a duplicate and changes nothing; the others are not affected. The first of
+        two in the same batch wins. A job is pending if its time has come, scheduled if not.
 
         A job with parents is blocked while one of them is live. If one is dead or cancelled
         it is cancelled at once, unless it runs anyway. A parent must be there, or come before
@@ -101,8 +100,9 @@ class Store(Protocol):
         of these queues become pending first. Within a queue the highest priority goes
         first, and within a priority the one that has been pending longest. Each job gets
         one more attempt and a fence greater than any that it had. A paused queue gives
-        nothing. May give fewer than there are: a store bounds one call. Only an empty answer
-        says that there is nothing.
+        nothing. Right behind a job of a lane with a size, and beyond all limits, come the next ones
+        that wait there, `size` in all. May give fewer than there are: a store bounds one call.
+        Only an empty answer says that there is nothing.
         """
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
@@ -117,8 +117,9 @@ class Store(Protocol):
         Serves success, retry, death, snooze and release alike. A job that goes back to
         pending goes to the front of its priority, a batch of them in its own order. A
         completed or cancelled job is kept for `spec.keep`, and not at all if that is 0; a
-        dead one until someone deletes it. All that a live job holds, its unique key for
-        one, is free in the same step.
+        dead one until someone deletes it. One that awaits a signal which has come goes back to
+        pending instead of being parked; only a released one goes on awaiting what it did. All that
+        a live job holds, its unique key for one, is free in the same step.
 
         So are its dependents: those that have nothing left to wait for become pending, or
         scheduled if their time is to come; those that were orphaned are cancelled, and with
@@ -134,6 +135,13 @@ class Store(Protocol):
         """Keep what attempts leave for the next one; the ids whose lease still held.
 
         Each claim of the job brings it. It goes when the job is completed.
+        """
+
+    async def signal(self, id: str, name: str, value: bytes) -> bool:
+        """Leave word for a live job; whether it has this word now: the first of a name stays.
+
+        A job that is parked for it becomes pending, at the end of the line, as if its time had
+        come. Each claim brings all that came. They go when the job is completed.
         """
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
@@ -156,7 +164,10 @@ class Store(Protocol):
         """Go on with what ended jobs owe to dependents; how many it looked at, 0 if nothing is."""
 
     async def prune(self, limit: int) -> int:
-        """Drop at most `limit` finished jobs that were kept long enough; how many it was."""
+        """Drop at most `limit` finished jobs that were kept long enough; how many it was.
+
+        Windows of unique keys that are over and lanes that nobody is in go as well, uncounted.
+        """
 
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
         """Win or renew the leadership of `role` for `ttl` milliseconds; None if another has it.
@@ -266,7 +277,7 @@ class Store(Protocol):
         """Make dead or cancelled jobs pending again, with all their attempts; the ids that were.
 
         Goes to the end of the line, or is blocked again by those of its parents that are live.
-        Refused while another live job holds the unique key.
+        Refused while another job holds the unique key.
         """
 
     async def delete(
@@ -287,13 +298,3 @@ class Store(Protocol):
 
     async def resume(self, queue: str) -> None:
         """Allow claims from `queue` again and wake who waits for it."""
-
-
-def refuse_active(jobs: Sequence[Job]) -> None:
-    """What every store asks of jobs before it restores them."""
-    active = [job.id for job in jobs if job.state is State.ACTIVE]
-    if active:
-        raise InvalidOption(
-            f"Job {active[0]} is active: a worker of its own store has it. "
-            "Wait until it has ended, then restore it."
-        )

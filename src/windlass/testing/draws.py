@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import strategies as st
 
+from ..core.lane import Lane
 from ..core.model import NewJob, Spec, Transition
-from ..core.outcome import Failed, Lost, Outcome, Released, Snoozed, Succeeded
+from ..core.outcome import Failed, Lost, Outcome, Parked, Released, Snoozed, Succeeded
 from ..core.schedule import Schedule
 from ..core.states import AFTER_ACTIVE
+from ..core.unique import UNTIL_FINISHED, UNTIL_STARTED
 from .jobs import BOOM
+
+replace = msgspec.structs.replace
 
 IDS = tuple("abcdef")
 QUEUES = ("q1", "q2", "q3")
+SIGNALS = ("s", "t")
 WORKERS = ("w1", "w2", "w3")
+
+LANES: list[Lane | None] = [
+    Lane("slots", slots=1),
+    Lane("slots", slots=2),
+    Lane("slots", slots=2),
+    Lane("sequence", slots=1, strict=True),
+    Lane("sequence", slots=1, strict=True),
+    Lane("tokens", starts=1, per=1_000, burst=2),
+    Lane("tokens", slots=2, starts=3, per=1_000, burst=1),
+    Lane("window", starts=2, per=5_000),
+    Lane("batch", size=2, grace=1_000, longest=5_000),
+    Lane("batch", size=3, grace=5_000, longest=5_000),
+]
 
 durations = st.sampled_from([0, 1, 1_000, 5_000, 60_000])
 leases_for = st.sampled_from([1_000, 5_000, 30_000])
@@ -27,7 +46,12 @@ specs = st.builds(
     keep=st.sampled_from([0, 1_000, 60_000]),
     parents=st.sampled_from([(), (), (), (), ("a",), ("b",), ("c", "d"), ("e",)]),
     runs_anyway=st.booleans(),
-)
+    unique_for=st.sampled_from([UNTIL_FINISHED, UNTIL_FINISHED, UNTIL_STARTED, 5_000]),
+    lane=st.sampled_from([None] * 5 + LANES),
+    group=st.sampled_from(["", "g", "h"]),
+    weight=st.sampled_from([1, 1, 3]),
+).map(lambda spec: replace(spec, keep=60_000) if spec.unique_for > 0 else spec)
+"""A job outlasts its window here: which former job of an id took one, a store need not know."""
 SCHEDULES = ("s1", "s2")
 some_schedules = st.builds(
     Schedule,
@@ -47,12 +71,14 @@ new_jobs = st.builds(
     delay=st.sampled_from([0, 0, 1, 5_000]),
     due=st.sampled_from([None, None, -1_000, 0, 5_000]),
     unique=st.sampled_from([None, None, "u", "v"]),
+    conflict=st.sampled_from(["reject", "reject", "replace", "last"]),
 )
 """`due` is from now and not from 1970 until the machine has added the present."""
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Succeeded, st.sampled_from([None, b"", b"r"])),
     st.builds(Failed, st.just(BOOM), after=st.sampled_from([None, 0.0, 3.0]), fatal=st.booleans()),
     st.builds(Snoozed, durations),
+    st.builds(Parked, st.sampled_from(SIGNALS), st.sampled_from([None, 0, 5_000])),
     st.builds(Released, st.sampled_from([0, 0, 1_000])),
     st.just(Lost()),
 )

@@ -29,10 +29,11 @@ from hypothesis.stateful import (
     rule,
 )
 
-from ..core.model import Entry, Job, JobQuery, NewJob, Progress, Receipt, Term, Transition
+from ..core.model import Entry, Job, JobQuery, NewJob, Progress, Receipt, Transition
 from ..core.outcome import Lost, Outcome, Released, decide
 from ..core.schedule import Schedule
 from ..core.states import FINISHED, LIVE, State, is_legal
+from ..core.workers import Term
 from ..errors import UnknownJob
 from ..stores.contract import Store
 from ..stores.memory import MemoryStore
@@ -42,6 +43,7 @@ from .draws import (
     MAX_PICKS,
     QUEUES,
     SCHEDULES,
+    SIGNALS,
     WORKERS,
     Pick,
     durations,
@@ -107,6 +109,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.may_leave: set[str] = set()
         self.read_schedules: list[Schedule] = []
         self.packed: dict[str, Grant] = {}
+        self.limited = False
+        """whether jobs have lanes and groups; if some do, most do, for they must meet"""
 
     def teardown(self) -> None:
         try:
@@ -132,8 +136,13 @@ class StoreMachine(RuleBasedStateMachine):
 
     # -- the way of a job ----------------------------------------------------------------
 
-    @initialize(batch=st.lists(new_jobs, min_size=2, max_size=6), journal=st.booleans())
-    def begin(self, batch: list[NewJob], journal: bool) -> None:
+    @initialize(
+        batch=st.lists(new_jobs, min_size=2, max_size=6),
+        journal=st.booleans(),
+        limited=st.booleans(),
+    )
+    def begin(self, batch: list[NewJob], journal: bool, limited: bool) -> None:
+        self.limited = limited
         self.both(lambda store: store.keep_journal(journal))
         self.insert(batch)
 
@@ -143,6 +152,8 @@ class StoreMachine(RuleBasedStateMachine):
         jobs = [
             job if job.due is None else replace(job, due=now + job.due, delay=0) for job in batch
         ]
+        if not self.limited:
+            jobs = [replace(job, spec=replace(job.spec, lane=None, group="")) for job in jobs]
         if not strays:
             jobs = with_known_parents(jobs, self.seen)
         expected, actual = self.both(lambda store: accepted(store, jobs))
@@ -199,6 +210,12 @@ class StoreMachine(RuleBasedStateMachine):
         expected = self.run_async(self.spec.checkpoint([(g.expected.lease, left) for g in grants]))
         actual = self.run_async(self.store.checkpoint([(g.actual.lease, left) for g in grants]))
         assert actual == expected
+
+    @rule(
+        id=st.sampled_from(IDS), name=st.sampled_from(SIGNALS), value=st.sampled_from([b"", b"v"])
+    )
+    def signal(self, id: str, name: str, value: bytes) -> None:
+        self.same(lambda store: store.signal(id, name, value))
 
     @precondition(lambda self: self.grants)
     @rule(which=picks, lease=leases_for)
@@ -552,10 +569,12 @@ def place(job: Job) -> tuple[State, int | str]:
 
 
 def is_reachable(before: State, after: State) -> bool:
-    """Whether one call may take a job there; a claim promotes and claims in one."""
-    if before is after or is_legal(before, after):
-        return True
-    return after is State.ACTIVE and before in (State.SCHEDULED, State.RETRY)
+    """Whether one call may take a job there: on the way it may enter its lane and get a slot."""
+    seen = {before}
+    for _ in range(3):
+        seen |= {State.PENDING} & {mid for mid in State for one in seen if is_legal(one, mid)}
+        seen |= {State.BLOCKED} & {mid for mid in State for one in seen if is_legal(one, mid)}
+    return before is after or any(is_legal(one, after) for one in seen)
 
 
 def line(jobs: Sequence[Job], queue: str) -> list[str]:
@@ -564,12 +583,16 @@ def line(jobs: Sequence[Job], queue: str) -> list[str]:
 
 def one_release(pairs: Sequence[tuple[Grant, Transition]]) -> list[tuple[Grant, Transition]]:
     """Without the second job that goes to the front: which of two comes first is left open."""
-    front = [grant for grant, move in pairs if move.state is State.PENDING]
+    front = [grant for grant, move in pairs if _may_go_to_the_front(move)]
     return [
         (grant, move)
         for grant, move in pairs
-        if move.state is not State.PENDING or grant is front[0]
+        if not _may_go_to_the_front(move) or grant is front[0]
     ]
+
+
+def _may_go_to_the_front(move: Transition) -> bool:
+    return move.state is State.PENDING or move.awaits is not None
 
 
 def by_id(jobs: Sequence[Job]) -> list[Job]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ...core.model import Job, JobQuery, Page
 from ...core.states import FINISHED, State
 from ..contract import SCAN_BATCH
-from ..cursor import Cursor, Key, plan
+from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .shelf import Shelf
+
+BY_ID: Final = {state: (*types, str) for state, types in KEY_TYPES.items() if types[-1] is int}
+TYPES: Final = {**KEY_TYPES, **BY_ID}
+"""By the id at last: outside of the line, jobs of groups may have the same place."""
 
 
 def find(shelf: Shelf, query: JobQuery) -> Page:
@@ -24,7 +29,7 @@ def find(shelf: Shelf, query: JobQuery) -> Page:
 
 
 def _listing(shelf: Shelf, query: JobQuery) -> Iterator[tuple[Cursor, Job]]:
-    for state, after in plan(query):
+    for state, after in plan(query, TYPES):
         jobs = [job for job in shelf.jobs.values() if job.state is state]
         down = state in FINISHED
         keyed = [(_key(job, shelf.place[job.id]), job) for job in jobs]
@@ -36,11 +41,11 @@ def _listing(shelf: Shelf, query: JobQuery) -> Iterator[tuple[Cursor, Job]]:
 def _key(job: Job, place: int) -> Key:
     match job.state:
         case State.PENDING:
-            return job.queue, -job.priority, place
+            return job.queue, -job.priority, place, job.id
         case State.SCHEDULED | State.RETRY:
-            return job.queue, job.due, place
+            return job.queue, job.due, place, job.id
         case State.ACTIVE:
             return job.fence, job.id
         case State.BLOCKED:
             return (job.id,)
-    return job.finished_at or 0, place
+    return job.finished_at or 0, place, job.id

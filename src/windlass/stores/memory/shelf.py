@@ -11,6 +11,7 @@ import msgspec
 
 from ...core.model import Job
 from ...core.states import FINISHED, LIVE, WAITING, State
+from ...limits.fairness import place_of
 from ..contract import PROMOTE_BATCH
 
 Entry = tuple[int, int, str]
@@ -28,6 +29,11 @@ class Shelf:
         self.jobs: dict[str, Job] = {}
         self.place: dict[str, int] = {}
         self.unique: dict[str, str] = {}
+        self.windows: dict[str, tuple[str, int]] = {}
+        self.entered: set[str] = set()
+        """the jobs that wait in their lane"""
+        self._clocks: dict[str, int] = {}
+        self._grouped: dict[tuple[str, str], set[str]] = {}
         self.counts: dict[str, Counter[State]] = {}
         self._ready: dict[str, list[Entry]] = {}
         self._due: dict[str, list[Entry]] = {}
@@ -36,11 +42,23 @@ class Shelf:
         self._back = itertools.count(1)
         self._front = itertools.count(-1, -1)
 
-    def holder(self, id: str, unique: str | None) -> str | None:
+    def holder(self, id: str, unique: str | None, now: int) -> str | None:
         """The job that has this id or holds this unique key."""
         if id in self.jobs:
             return id
-        return None if unique is None else self.unique.get(unique)
+        if unique is None:
+            return None
+        by_window, until = self.windows.get(unique, ("", 0))
+        return self.unique.get(unique) or (by_window if until > now else None)
+
+    def hold(self, key: str, id: str, until: int) -> None:
+        """Let a job hold a key for a time, whatever becomes of it."""
+        self.windows[key] = (id, until)
+
+    def free_windows(self, id: str) -> None:
+        """A job that was called off holds no key any more."""
+        for key in [key for key, (holder, _) in self.windows.items() if holder == id]:
+            del self.windows[key]
 
     def is_live(self, id: str) -> bool:
         return id in self.jobs and self.jobs[id].state in LIVE
@@ -61,8 +79,11 @@ class Shelf:
         heap = self._ready.get(queue, [])
         while heap:
             entry = heapq.heappop(heap)
+            # One that was replaced may have got its place back, with another priority.
             if self._is_current(entry, State.PENDING):
-                return self.jobs[entry[2]]
+                job = self.jobs[entry[2]]
+                if entry[0] == -job.priority:
+                    return job
         return None
 
     def take_due(self, queues: Iterable[str], now: int) -> list[Job]:
@@ -106,13 +127,19 @@ class Shelf:
 
     # -- putting them there --------------------------------------------------------------
 
-    def put(self, job: Job, *, front: bool = False) -> Job:
-        """Store a job in its new state and everything that hangs on it."""
+    def put(self, job: Job, *, front: bool = False, place: bool | None = None) -> Job:
+        """Store a job in its new state and everything that hangs on it.
+
+        It gets a place, at the end of the line or at its front, if it is new or becomes pending;
+        or as `place` says.
+        """
         before = self.jobs.get(job.id)
         if before is not None:
             self._forget(before)
-        if before is None or (job.state is State.PENDING and before.state is not State.PENDING):
-            self.place[job.id] = next(self._front if front else self._back)
+        becomes = job.state is State.PENDING and (not before or before.state is not State.PENDING)
+        if place or (place is None and (before is None or becomes)):
+            in_line = bool(place) or job.state is State.PENDING
+            self.place[job.id] = self._next_place(job, front, in_line)
         if job.state in FINISHED and job.state is not State.DEAD and job.spec.keep == 0:
             self.jobs.pop(job.id, None)
             self.place.pop(job.id, None)
@@ -121,8 +148,40 @@ class Shelf:
         self.counts.setdefault(job.queue, Counter())[job.state] += 1
         if job.unique is not None and job.state in LIVE:
             self.unique[job.unique] = job.id
+        if job.spec.group and job.state in LIVE:
+            self._grouped.setdefault((job.queue, job.spec.group), set()).add(job.id)
         self._index(job)
         return job
+
+    def _next_place(self, job: Job, front: bool, in_line: bool) -> int:
+        if front:
+            return next(self._front)
+        if not job.spec.group or not in_line:
+            return next(self._back)
+        mine = max(self._places_of(job.queue, job.spec.group), default=0)
+        clock = self._clocks.get(job.queue, 0)
+        groups = [group for queue, group in self._grouped if queue == job.queue]
+        taken = [place for group in groups for place in self._places_of(job.queue, group)]
+
+        def last_between(start: int, end: int) -> int | None:
+            return max((place for place in taken if start <= place < end), default=None)
+
+        return place_of(clock, mine, job.spec.weight, last_between)
+
+    def _places_of(self, queue: str, group: str) -> list[int]:
+        """Where the jobs of a group stand that are pending or wait in their lane."""
+        jobs = self._grouped.get((queue, group), ())
+        return [
+            self.place[id]
+            for id in jobs
+            if id in self.entered or self.jobs[id].state is State.PENDING
+        ]
+
+    def handed_out(self, job: Job) -> None:
+        """The clock of a queue goes up to the place of what it gives."""
+        if job.spec.group:
+            clock = self._clocks.get(job.queue, 0)
+            self._clocks[job.queue] = max(clock, self.place[job.id])
 
     def change(self, job: Job, **fields: object) -> None:
         """Note something of a job that no line is sorted by."""
@@ -149,6 +208,8 @@ class Shelf:
         self.counts[job.queue][job.state] -= 1
         if job.unique is not None and job.state in LIVE:
             del self.unique[job.unique]
+        if job.spec.group and job.state in LIVE:
+            self._grouped[job.queue, job.spec.group].discard(job.id)
 
 
 def _expires_at(job: Job) -> int | None:

@@ -27,15 +27,16 @@ from ...core.model import (
     Progress,
     QueueStats,
     Receipt,
-    Term,
     Transition,
-    WorkerInfo,
 )
+from ...core.moved import refuse_active
 from ...core.schedule import Schedule, Turn, following, turn
 from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, State
-from ..contract import refuse_active
+from ...core.unique import UNTIL_STARTED, Clash, clash
+from ...core.workers import Term, WorkerInfo
 from .dependents import Dependents
 from .journal import Journal
+from .lanes import Lanes
 from .listing import find
 from .roster import Roster
 from .shelf import Shelf
@@ -55,7 +56,9 @@ def atomic(method: Method[P, T]) -> Method[P, T]:
     @wraps(method)
     async def step(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
-            return await method(self, *args, **kwargs)
+            answer = await method(self, *args, **kwargs)
+            self._lanes.settle(self._now())
+            return answer
 
     return step
 
@@ -69,6 +72,8 @@ class MemoryStore:
         self._now = clock or system_clock
         self._shelf = shelf or Shelf()
         self._jobs = self._shelf.jobs
+        self._lanes = Lanes(self._shelf)
+        self._put = self._lanes.put
         self._dependents = Dependents()
         self._journal = Journal()
         self._timetable = Timetable()
@@ -115,22 +120,42 @@ class MemoryStore:
             coming.add(job.id)
 
     def _insert(self, new: NewJob, now: int) -> Receipt:
-        holder = self._shelf.holder(new.id, new.unique)
-        if holder is not None:
-            return Receipt(holder, duplicate=True)
-        due = now + new.delay if new.due is None else new.due
-        job = Job(
-            id=new.id,
-            spec=new.spec,
-            queue=new.queue,
-            state=State.SCHEDULED if due > now else State.PENDING,
-            priority=new.priority,
-            created_at=now,
-            due=due,
-            unique=new.unique,
-        )
-        self._shelf.put(self._born(job, now) if new.spec.parents else job)
+        holder = self._shelf.holder(new.id, new.unique, now)
+        if holder == new.id or holder is None:
+            return Receipt(new.id, duplicate=True) if holder else self._accept(new, now)
+        held_by = self._jobs.get(holder)
+        match clash(new.conflict, held_by):
+            case Clash.REPLACES if held_by is not None:
+                self._replace(held_by, new, now)
+            case Clash.FOLLOWS if held_by is not None:
+                if held_by.unique == new.unique:
+                    self._put(replace(held_by, unique=None))
+                self._shelf.free_windows(holder)
+                return self._accept(following(new, holder), now)
+        return Receipt(holder, duplicate=True)
+
+    def _accept(self, new: NewJob, now: int) -> Receipt:
+        job = _fresh(new, now)
+        self._lanes.set_limits(job)
+        self._hold_window(job.id, new, now)
+        self._put(self._born(job, now) if new.spec.parents else job)
         return Receipt(new.id)
+
+    def _replace(self, old: Job, new: NewJob, now: int) -> None:
+        job = replace(_fresh(new, now), id=old.id, queue=old.queue)
+        self._shelf.free_windows(old.id)
+        self._hold_window(job.id, new, now)
+        self._lanes.forget(old)
+        self._lanes.set_limits(job)
+        if old.waits_for:
+            self._put(replace(job, state=State.BLOCKED, waits_for=old.waits_for))
+        else:
+            self._shelf.remove(old)
+            self._put(job)
+
+    def _hold_window(self, id: str, new: NewJob, now: int) -> None:
+        if new.unique is not None and new.spec.unique_for > 0:
+            self._shelf.hold(new.unique, id, now + new.spec.unique_for)
 
     def _born(self, job: Job, now: int) -> Job:
         """A new job with parents, in the state that these put it in."""
@@ -139,6 +164,7 @@ class MemoryStore:
         if failed is not None:
             why = orphaned(failed.id, failed.state)
             job = replace(job, state=State.CANCELLED, finished_at=now, error=why)
+            self._shelf.free_windows(job.id)
             self._journal.note(job, now, ran=False)
         elif fate is Fate.WAITS:
             job = self._block(job, [parent.id for parent in parents if parent.state in LIVE])
@@ -158,28 +184,27 @@ class MemoryStore:
     ) -> Sequence[Job]:
         now = self._now()
         for due in self._shelf.take_due(queues, now):
-            self._shelf.put(replace(due, state=State.PENDING))
-        claimed: list[Job] = []
+            self._put(replace(due, state=State.PENDING))
+        self._lanes.settle(now)
         fence = next(self._fence)
+
+        def start(job: Job) -> Job:
+            self._shelf.handed_out(job)
+            started = replace(job, state=State.ACTIVE, attempt=job.attempt + 1, fence=fence)
+            run = {"lease_until": now + lease, "worker": worker, "started_at": now}
+            return self._shelf.put(
+                replace(started, progress=None, unique=_kept_key(job), waits_for=(), **run)
+            )
+
+        claimed: list[Job] = []
+        room = limit
         for queue, most in queues.items():
-            for _ in range(min(most, limit - len(claimed))):
+            for _ in range(min(most, room)):
                 job = None if queue in self._paused else self._shelf.first_ready(queue)
                 if job is None:
                     break
-                claimed.append(
-                    self._shelf.put(
-                        replace(
-                            job,
-                            state=State.ACTIVE,
-                            attempt=job.attempt + 1,
-                            fence=fence,
-                            lease_until=now + lease,
-                            worker=worker,
-                            started_at=now,
-                            progress=None,
-                        )
-                    )
-                )
+                room -= 1
+                claimed += self._lanes.started(job, now, start)
         return claimed
 
     @atomic
@@ -187,7 +212,7 @@ class MemoryStore:
         until = self._now() + lease
         held = [self._jobs[each.id] for each in leases if self._shelf.holds(each.id, each.fence)]
         for job in held:
-            self._shelf.put(replace(job, lease_until=until))
+            self._put(replace(job, lease_until=until))
         return frozenset(job.id for job in held)
 
     @atomic
@@ -207,21 +232,27 @@ class MemoryStore:
     def _apply(self, transition: Transition, now: int) -> None:
         job = self._jobs[transition.id]
         due = job.due
-        if transition.state in (State.RETRY, State.SCHEDULED):
+        state = transition.state
+        if transition.awaits in (job.mail or ()):
+            state = State.PENDING
+        if state in (State.RETRY, State.SCHEDULED):
             due = now + transition.delay if transition.due is None else transition.due
         done = replace(
             job,
-            state=transition.state,
+            state=state,
             due=due,
             attempt=job.attempt - transition.refund,
             lease_until=None,
             result=transition.result,
             error=transition.error or job.error,
-            finished_at=now if transition.state in FINISHED else None,
+            finished_at=now if state in FINISHED else None,
+            awaits=_awaited(job, transition, state),
         )
-        if transition.state is State.COMPLETED:
-            done = replace(done, checkpoint=None)
-        self._shelf.put(done, front=transition.state is State.PENDING)
+        if state is State.COMPLETED:
+            done = replace(done, checkpoint=None, mail=None)
+        elif state is State.CANCELLED:
+            self._shelf.free_windows(job.id)
+        self._put(done, front=state is State.PENDING)
         self._journal.note(done, now)
 
     @atomic
@@ -238,6 +269,19 @@ class MemoryStore:
         for id, state in held.items():
             self._shelf.change(self._jobs[id], checkpoint=state)
         return frozenset(held)
+
+    @atomic
+    async def signal(self, id: str, name: str, value: bytes) -> bool:
+        job = self._jobs.get(id)
+        if job is None or job.state not in LIVE:
+            return False
+        mail = {name: value, **(job.mail or {})}
+        self._shelf.change(job, mail=mail)
+        if job.awaits == name and job.state is State.SCHEDULED:
+            woken = replace(job, mail=mail, state=State.PENDING, awaits=None, due=self._now())
+            self._put(woken)
+            self._wake()
+        return mail[name] == value
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
         now = self._now()
@@ -257,7 +301,7 @@ class MemoryStore:
         rescued: list[Job] = []
         while len(rescued) < limit and (job := self._shelf.take_expired(now)):
             owned = replace(job, fence=fence, lease_until=now + lease, worker=worker)
-            rescued.append(self._shelf.put(owned))
+            rescued.append(self._put(owned))
         return rescued
 
     @atomic
@@ -282,12 +326,13 @@ class MemoryStore:
                         left.append((id, State.CANCELLED, why))
             for job in sorted(ready, key=lambda job: self._shelf.place[job.id]):
                 state = State.SCHEDULED if job.due > now else State.PENDING
-                self._shelf.put(replace(job, state=state, waits_for=()))
+                self._put(replace(job, state=state, waits_for=()))
 
     @atomic
     async def prune(self, limit: int) -> int:
         now = self._now()
         pruned = 0
+        self._lanes.prune(now)
         while pruned < limit and (job := self._shelf.take_prunable(now)):
             self._shelf.remove(job)
             pruned += 1
@@ -371,12 +416,16 @@ class MemoryStore:
         return receipts
 
     def _restore(self, job: Job) -> Receipt:
-        holder = self._shelf.holder(job.id, job.unique if job.state in LIVE else None)
+        key = job.unique if job.state in LIVE else None
+        holder = self._shelf.holder(job.id, key, self._now())
         if holder is not None:
             return Receipt(holder, duplicate=True)
         self._fence = itertools.count(max(next(self._fence), job.fence + 1))
         job = replace(job, ref=0)
-        self._shelf.put(self._block(job, job.waits_for) if job.state is State.BLOCKED else job)
+        self._lanes.set_limits(job)
+        if job.state is State.BLOCKED and not job.waits_for:
+            job = replace(job, state=State.PENDING)
+        self._put(self._block(job, job.waits_for) if job.waits_for else job)
         ended = {id: self._jobs[id].state for id in job.waits_for if id in self._jobs}
         if job.state in FINISHED:
             ended[job.id] = job.state
@@ -416,9 +465,9 @@ class MemoryStore:
     def _reschedule(self, job: Job, due: int, now: int) -> bool:
         state = State.SCHEDULED if job.state is State.PENDING else job.state
         # Off the line first, so that a job that stays pending goes to the end of it.
-        self._shelf.put(replace(job, state=state, due=due))
+        self._put(replace(job, state=state, due=due))
         if due <= now:
-            self._shelf.put(replace(job, state=State.PENDING, due=due))
+            self._put(replace(job, state=State.PENDING, due=due))
         return True
 
     @atomic
@@ -465,21 +514,51 @@ class MemoryStore:
     def _call_off(self, job: Job, now: int) -> bool:
         """Cancel a live job; its dependents are the caller's to see to."""
         self._dependents.forget(job.id)
+        self._shelf.free_windows(job.id)
         done = replace(job, state=State.CANCELLED, finished_at=now, lease_until=None, waits_for=())
-        self._shelf.put(done)
+        done = replace(done, awaits=None)
+        self._put(done)
         self._journal.note(done, now, ran=job.state is State.ACTIVE)
         return True
 
     def _delete(self, job: Job) -> bool:
         self._dependents.forget(job.id)
+        self._shelf.free_windows(job.id)
+        self._lanes.forget(job)
         self._shelf.remove(job)
         return True
 
     def _replay(self, job: Job) -> bool:
-        if job.unique is not None and job.unique in self._shelf.unique:
+        if job.unique is not None and self._shelf.holder("", job.unique, self._now()):
             return False
         again = replace(job, state=State.PENDING, due=self._now(), attempt=0, finished_at=None)
         parents = dict.fromkeys(job.spec.parents)
         live = [id for id in parents if self._shelf.is_live(id)]
-        self._shelf.put(self._block(again, live) if live else again)
+        self._put(self._block(again, live) if live else again)
         return True
+
+
+def _fresh(new: NewJob, now: int) -> Job:
+    due = now + new.delay if new.due is None else new.due
+    return Job(
+        id=new.id,
+        spec=new.spec,
+        queue=new.queue,
+        state=State.SCHEDULED if due > now else State.PENDING,
+        priority=new.priority,
+        created_at=now,
+        due=due,
+        unique=None if new.spec.unique_for > 0 else new.unique,
+    )
+
+
+def _awaited(job: Job, transition: Transition, state: State) -> str | None:
+    """What a job is parked for. Released, it still has not got what did not come in time."""
+    if transition.state is State.PENDING:
+        return job.awaits
+    return transition.awaits if state is State.SCHEDULED else None
+
+
+def _kept_key(job: Job) -> str | None:
+    """The unique key of a job once it is claimed."""
+    return None if job.spec.unique_for == UNTIL_STARTED else job.unique

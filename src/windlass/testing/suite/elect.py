@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.model import Term
+from ...core.workers import Term
 from ...stores.contract import Store
 from ..clock import FakeClock
 

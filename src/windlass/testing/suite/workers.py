@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...core.model import WorkerInfo
+from ...core.workers import WorkerInfo
 from ...stores.contract import Store
 from ..clock import FakeClock
 

@@ -1,0 +1,54 @@
+"""Where in the line a job of a group goes: groups take turns, each by its weight.
+
+Start-time fair queueing: a job stands one step behind the last of its group, or behind the job
+that was handed out last if its group has none. So the line itself is fair, and a claim pays
+nothing for it. No two jobs of a line have the same place: who comes to a place that is taken
+goes behind those that are there, a fraction of a step later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Final
+
+BAND: Final = 2**40
+"""The places of grouped jobs begin here: behind those of jobs that have no group."""
+
+STEP: Final = 2**14
+"""The distance between two jobs of a group of weight 1."""
+
+SLOT: Final = 2**10
+"""Who finds a place taken goes behind the last one of the slot that it lies in."""
+
+
+def wanted_place(clock: int, greatest: int, weight: int) -> int:
+    """The place that a job should have: `clock` is that of the grouped job of this queue that was
+    claimed last, `greatest` the last place that its group has in the line; 0 if there is none."""
+    return max(BAND, clock, greatest) + max(1, STEP // weight)
+
+
+def search(clock: int, greatest: int, weight: int) -> Generator[tuple[int, int], int | None, int]:
+    """Find the place that a job gets. Each question is: the greatest place, of all groups that are
+    in the line of the queue, from one place to before another; None if there is none there."""
+    wanted = wanted_place(clock, greatest, weight)
+    while (yield wanted, wanted + 1) is not None:
+        end = wanted - wanted % SLOT + SLOT
+        last = yield wanted, end
+        if last is not None and last + 1 < end:
+            return last + 1
+        wanted = end
+    return wanted
+
+
+def place_of(
+    clock: int, greatest: int, weight: int, last_between: Callable[[int, int], int | None]
+) -> int:
+    """The place that a job gets, for who can answer at once."""
+    searching = search(clock, greatest, weight)
+    question = next(searching)
+    while True:
+        try:
+            question = searching.send(last_between(*question))
+        except StopIteration as found:
+            place: int = found.value
+            return place
