@@ -10,20 +10,35 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+import msgspec
+
 from ...core.dependents import Fate, first_fate, orphaned, unknown_parent
 from ...core.model import Failure, Job, NewJob, Receipt
 from ...core.states import FINISHED, LIVE, State
-from . import journal
+from . import journal, windows
 from .cancel import call_off
 from .dependents import end, parents_among
-from .finish import lock
+from .lanes import conclude
+from .line import Mover, is_special, moved
+from .lock import lock
 from .operation import Bulk, Operation, Plan, Row, Statement, one
 from .rows import Locked
 from .tally import Tally
 
+replace = msgspec.structs.replace
+
 Accept = Callable[[Sequence[NewJob], int, AbstractSet[str]], Operation[Sequence[Receipt]]]
 """Stores new jobs, those of the given ids as blocked. A receipt is of a duplicate if and only if
 nothing was written for it."""
+
+
+class Family(NamedTuple):
+    """What is known of the parents of a call's jobs, as far as the call has come."""
+
+    known: dict[str, Locked]
+    """those that were there before the call, and those of the call that were looked at"""
+    coming: set[str]
+    """the ids of the call so far, whatever became of them"""
 
 
 class Restored(NamedTuple):
@@ -39,20 +54,11 @@ def insert(jobs: Sequence[NewJob], now: int, accept: Accept) -> Operation[Sequen
     # On a connection that is not ours, nothing may be read before the first write: see
     # stores/sqlite/queries/arrive.sql.
     yield Statement("next_place", {"number": 0})
-    known = yield from _outside(jobs)
-    coming: set[str] = set()
-    receipts: list[Receipt] = []
-    for part in _parts(jobs):
-        inside = {id for job in part for id in job.spec.parents if id in coming}
-        if inside:
-            found = yield from find_parents(inside)
-            known = {id: job for id, job in known.items() if id not in inside} | found
-        receipts += yield from _bear(part, known, now, accept)
-        coming |= {job.id for job in part}
-    return receipts
+    family = yield from family_of(jobs)
+    return (yield from bear(jobs, family, now, accept))
 
 
-def _outside(jobs: Sequence[NewJob]) -> Operation[dict[str, Locked]]:
+def family_of(jobs: Sequence[NewJob]) -> Operation[Family]:
     """The parents that do not come with this call. Nothing was written yet if one is unknown."""
     wanted: dict[str, str] = {}
     coming: set[str] = set()
@@ -65,12 +71,32 @@ def _outside(jobs: Sequence[NewJob]) -> Operation[dict[str, Locked]]:
     for parent, child in wanted.items():
         if parent not in found:
             raise unknown_parent(child, parent)
-    return found
+    return Family(found, set())
+
+
+def bear(
+    jobs: Sequence[NewJob], family: Family, now: int, accept: Accept
+) -> Operation[Sequence[Receipt]]:
+    """Store jobs, or the next ones of a call whose family is known."""
+    known, coming = family
+    receipts: list[Receipt] = []
+    for part in _parts(jobs):
+        inside = {id for job in part for id in job.spec.parents if id in coming}
+        if inside:
+            found = yield from find_parents(inside)
+            for id in inside - found.keys():
+                known.pop(id, None)
+            known.update(found)
+        receipts += yield from _bear(part, known, now, accept)
+        coming.update(job.id for job in part)
+    return receipts
 
 
 def find_parents(ids: Iterable[str]) -> Operation[dict[str, Locked]]:
     """Jobs by id, held against who would end them."""
     wanted = sorted(set(ids))
+    if not wanted:
+        return {}
     found = {job.id: job for job in (yield from lock(wanted))}
     missing = [id for id in wanted if id not in found]
     # Where live jobs and finished ones have a table each, one that ended while we waited for its
@@ -143,11 +169,22 @@ def restore(
     yield Statement("restoring")
     receipts: list[Receipt] = []
     owing = False
+    tally = Tally()
+    # One that waited for a slot there has to wait for it here.
+    jobs = [
+        replace(job, state=State.PENDING)
+        if job.state is State.BLOCKED and not job.waits_for
+        else job
+        for job in jobs
+    ]
     for part in (yield from _cut(jobs)):
-        accepted = yield from accept(part)(now)
+        accepted = yield from windows.unless_held(part, now, accept)
         receipts += accepted
         new = [job for job, receipt in zip(part, accepted, strict=True) if not receipt.duplicate]
-        owing |= yield from _settle(new, now)
+        special = [Mover(job.id, job.queue, job.spec, job.state) for job in new]
+        yield from moved([job for job in special if is_special(job.spec)], tally, new=True)
+        owing |= yield from _settle(new, tally, now)
+    yield from conclude(tally, now)
     return Restored(receipts, owing)
 
 
@@ -170,7 +207,7 @@ def _cut(jobs: Sequence[Job]) -> Operation[list[Sequence[Job]]]:
     return [part for part in parts if part]
 
 
-def _settle(jobs: Sequence[Job], now: int) -> Operation[bool]:
+def _settle(jobs: Sequence[Job], tally: Tally, now: int) -> Operation[bool]:
     """Let restored jobs wait for their parents, and see to what has ended; whether more is owed."""
     blocked = [job for job in jobs if job.state is State.BLOCKED]
     known: dict[str, Locked] = {}
@@ -183,7 +220,4 @@ def _settle(jobs: Sequence[Job], now: int) -> Operation[bool]:
         ended |= {
             id: state for id, state in (states | {job.id: job.state}).items() if state in FINISHED
         }
-    tally = Tally()
-    owing = yield from end(ended, tally, now)
-    yield from tally.write()
-    return owing
+    return (yield from end(ended, tally, now))

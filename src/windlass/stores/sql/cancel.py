@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ...core.model import Failure
 from ...core.states import State
-from . import journal
+from . import journal, windows
+from .line import moved, movers
 from .operation import Bulk, Operation, Row
 from .rows import Locked, expires_at, to_end
 from .tally import Tally
@@ -26,6 +27,7 @@ def call_off(
             cancelled.append(to_end(job.id, State.CANCELLED, now, expiry, why))
         tally.move(job.queue, job.state, None if expiry == now else State.CANCELLED)
     yield from stop_waiting(job for job, _ in jobs)
+    yield from windows.free(job.id for job, _ in jobs)
     if cancelled:
         yield Bulk("end", cancelled)
     if noting:
@@ -34,6 +36,7 @@ def call_off(
             yield from journal.note(these, now, ran=ran)
     if dropped:
         yield Bulk("drop", dropped)
+    yield from moved(movers((job, State.CANCELLED) for job, _ in jobs), tally)
 
 
 def stop_waiting(jobs: Iterable[Locked]) -> Operation[None]:

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from ...core.model import Job
+from ...core.model import Job, decode_spec
 from ...core.states import State
+from ...limits.admission import LaneState, after_starts
 from ..contract import PROMOTE_BATCH
+from . import groups, lanes
+from .lanes import HAS, WAITS, conclude, settle_all
+from .line import Mover, moved, ripen
 from .operation import Bulk, Operation, Row, Statement, one
-from .rows import json_array, to_claimed
-from .tally import Tally
+from .rows import CLAIM_COLUMNS, json_array, to_claimed
+from .tally import Key, Tally
+from .windows import let_go
+
+KEY: Final = CLAIM_COLUMNS.index("unique_key")
+
+
+class Claim(NamedTuple):
+    """What all jobs of one claim share."""
+
+    fence: int
+    until: int
+    worker: str
+    now: int
 
 
 def claim(
@@ -17,6 +35,8 @@ def claim(
 ) -> Operation[Sequence[Job]]:
     tally = Tally()
     yield from promote(queues, tally, now)
+    if tally.lanes:
+        yield from settle_all(tally, now)
     paused = {name for (name,) in (yield Statement("paused"))}
     picked: list[tuple[str, Row]] = []
     for queue, most in queues.items():
@@ -28,26 +48,122 @@ def claim(
         tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
     claimed: list[Job] = []
     if picked:
-        fence, until = one((yield Statement("next_fence"))), now + lease
-        claimed = [to_claimed(row, queue, fence, until, worker, now) for queue, row in picked]
+        call = Claim(one((yield Statement("next_fence"))), now + lease, worker, now)
+        claimed = [to_claimed(row, queue, *call) for queue, row in picked]
+        special = needs_more(claimed)
+        if special:
+            picked, claimed = yield from with_company(picked, claimed, call, tally)
         refs = json_array([job.ref for job in claimed])
-        values = {"refs": refs, "fence": fence, "until": until, "worker": worker, "now": now}
-        yield Statement("claim", values)
-    yield from tally.write()
+        values = {"refs": refs, "fence": call.fence, "until": call.until, "worker": worker}
+        yield Statement("claim", {**values, "now": now})
+        if special:
+            yield from let_go_started(picked, claimed)
+            yield from note_turns(claimed)
+    yield from conclude(tally, now)
     return claimed
+
+
+def needs_more(claimed: Sequence[Job]) -> bool:
+    """Whether more is to be done for some of these than to hand them out."""
+    specs = [job.spec for job in claimed]
+    return any([spec.lane is not None or spec.group or spec.unique_for < 0 for spec in specs])
+
+
+def with_company(
+    picked: Sequence[tuple[str, Row]], claimed: Sequence[Job], call: Claim, tally: Tally
+) -> Operation[tuple[list[tuple[str, Row]], list[Job]]]:
+    """The jobs of a claim, each followed by those that come along with it; lanes count starts."""
+    for job in claimed:
+        if job.spec.lane is not None:
+            tally.lane(job.queue, job.spec.lane)
+    yield from lanes.load(tally.lanes, call.now)
+    taken: Counter[Key] = Counter()
+    rows: list[tuple[str, Row]] = []
+    jobs: list[Job] = []
+    joined: list[Row] = []
+    for (queue, row), job in zip(picked, claimed, strict=True):
+        rows.append((queue, row))
+        jobs.append(job)
+        if job.spec.lane is None:
+            continue
+        touch = tally.lane(queue, job.spec.lane)
+        limits, company = lanes.limits_of(touch), list[Row]()
+        if limits.size:
+            key = (queue, limits.name)
+            skip, most = taken[key], limits.size - 1
+            where = {"queue": queue, "lane": limits.name, "limit": skip + most}
+            company = list((yield Statement("along", where)))[skip:]
+            taken[key] += len(company)
+        for each in company:
+            along = to_claimed(each[:-1], queue, *call)
+            rows.append((queue, each))
+            jobs.append(along)
+            joined.append((limits.name, along.spec.group or None, None, HAS, None, along.id))
+            tally.move(queue, each[-1], State.ACTIVE)
+        if limits.counts_starts:
+            number = 1 + len(company)
+            touch.state = after_starts(limits, touch.state or LaneState(), call.now, number)
+            touch.changed = True
+    if joined:
+        yield Bulk("join", joined)
+    return rows, jobs
+
+
+def note_turns(claimed: Sequence[Job]) -> Operation[None]:
+    """Let the clocks of queues go up to the places of what they gave."""
+    turns: defaultdict[str, list[int]] = defaultdict(list)
+    for job in claimed:
+        if job.spec.group:
+            turns[job.queue].append(job.ref)
+    for queue in sorted(turns):
+        yield from groups.handed_out(queue, turns[queue])
+
+
+def let_go_started(picked: Sequence[tuple[str, Row]], claimed: Sequence[Job]) -> Operation[None]:
+    """Take the keys off jobs that held them until they were started."""
+    had = [row[KEY] is not None for _, row in picked]
+    if any(had):
+        now = zip(had, claimed, strict=True)
+        yield from let_go(job.id for held, job in now if held and job.unique is None)
+
+
+class Due(NamedTuple):
+    """A job whose time has come; in the order of `due.sql`, and its queue."""
+
+    due: int
+    place: int
+    id: str
+    state: str
+    slot: int | None
+    special: bytes | None
+    queue: str
 
 
 def promote(queues: Iterable[str], tally: Tally, now: int) -> Operation[None]:
     """Make due jobs pending, in the order of their time, at the end of the line."""
-    due: list[tuple[int, int, str, str, str]] = []
+    due: list[Due] = []
     for queue in queues:
         room = PROMOTE_BATCH - len(due)
         rows = yield Statement("due", {"queue": queue, "now": now, "limit": room})
-        due += [(*row, queue) for row in rows]
+        due += [Due._make((*row, queue)) for row in rows]
     if not due:
         return
-    due.sort()
+    due.sort(key=lambda job: job[:3])
+    special = [_mover(job) for job in due if job.special is not None]
+    tickets = [job for job in special if job.slot == WAITS]
+    if tickets:
+        due = [job for job in due if job.slot != WAITS]
+        special = [job for job in special if job.slot != WAITS]
+        yield from ripen(tickets, tally)
     place = one((yield Statement("next_place", {"number": len(due)}))) - len(due)
-    yield Bulk("promote", [(place + n, id) for n, (_, _, id, _, _) in enumerate(due, 1)])
-    for _, _, _, state, queue in due:
-        tally.move(queue, state, State.PENDING)
+    if due:
+        yield Bulk("promote", [(place + n, job.id) for n, job in enumerate(due, 1)])
+    for job in due:
+        tally.move(job.queue, job.state, State.PENDING)
+    if special:
+        yield from moved(special, tally)
+
+
+def _mover(job: Due) -> Mover:
+    spec = decode_spec(job.special or b"")
+    return Mover(job.id, job.queue, spec, State.PENDING, job.slot)

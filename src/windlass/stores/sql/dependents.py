@@ -17,8 +17,11 @@ from ...core.model import Failure
 from ...core.states import State
 from . import journal
 from .cancel import call_off
+from .fields import decode_failure, encode_failure
+from .lanes import conclude
+from .line import moved, movers
 from .operation import Bulk, Operation, Row, Statement, one
-from .rows import Blocked, Locked, decode_failure, encode_failure, json_array, to_blocked
+from .rows import Blocked, Locked, json_array, to_blocked
 from .tally import Tally
 
 BATCH: Final = 100
@@ -106,7 +109,7 @@ def unblock(limit: int, now: int, parents: Sequence[str] = ()) -> Operation[int]
     if done:
         yield Bulk("settle", done)
     yield from _owe(left)
-    yield from tally.write()
+    yield from conclude(tally, now)
     # A note that turned out to be settled was something, too.
     return looked or len(done)
 
@@ -219,9 +222,12 @@ def _release(children: Sequence[Blocked], tally: Tally, now: int) -> Operation[N
     number = len(children)
     place = one((yield Statement("next_place", {"number": number}))) - number
     rows: list[Row] = []
+    after: list[tuple[Locked, str]] = []
     for n, child in enumerate(children, 1):
         state = State.SCHEDULED if child.due > now else State.PENDING
         at = place + n if state is State.PENDING else None
         rows.append((state.value, child.due, at, child.job.id))
         tally.move(child.job.queue, State.BLOCKED, state)
+        after.append((child.job, state))
     yield Bulk("reschedule", rows)
+    yield from moved(movers(after), tally)

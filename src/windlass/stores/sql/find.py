@@ -7,20 +7,27 @@ from typing import Final
 from ...core.model import Job, JobQuery, Page
 from ...core.states import FINISHED, State
 from ..contract import SCAN_BATCH
-from ..cursor import Cursor, Key, plan
+from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .operation import Operation, Row, Statement
 from .rows import TOP_PRIORITY, to_job
 
 LOWEST: Final = -(2**63)
 HIGHEST: Final = 2**63 - 1
-LAST_QUEUE: Final = "\U0010ffff"
+LAST: Final = "\U0010ffff"
+"""Behind any queue and any id."""
+
+IN_LINE: Final = (State.PENDING, State.SCHEDULED, State.RETRY)
+BY_ID: Final = {state: (*KEY_TYPES[state], str) for state in (*FINISHED, *IN_LINE)}
+TYPES: Final = {**KEY_TYPES, **BY_ID}
+"""By the id at last: jobs of groups may have the same place, outside of the line, or in it where
+two can give out places at one moment."""
 
 
 def find(query: JobQuery) -> Operation[Page]:
     found: list[Job] = []
     scanned = 0
     seen: Cursor | None = None
-    for state, after in plan(query):
+    for state, after in plan(query, TYPES):
         room = SCAN_BATCH - scanned if query.filters else query.limit - len(found)
         name = "find_finished" if state in FINISHED else f"find_{state}"
         rows = yield Statement(name, _params(query, state, after, room + 1))
@@ -36,20 +43,20 @@ def find(query: JobQuery) -> Operation[Page]:
 
 
 def _params(query: JobQuery, state: State, after: Key | None, limit: int) -> dict[str, object]:
-    """Where to go on and where to end: `first`, `second`, `third` bound the key from before."""
+    """Where to go on and where to end: `first` to `fourth` bound the key from before."""
     params: dict[str, object] = {"state": state.value, "limit": limit}
-    if state in (State.PENDING, State.SCHEDULED, State.RETRY):
-        queue, middle, place = after or (query.queue or "", LOWEST, LOWEST)
+    if state in IN_LINE:
+        queue, middle, place, *id = after or (query.queue or "", LOWEST, LOWEST)
         # The key has -priority, the column rank = 100 - priority.
         shift = TOP_PRIORITY if state is State.PENDING and after else 0
         params |= {"first": queue, "second": int(middle) + shift, "third": place}
-        params["last"] = query.queue or LAST_QUEUE
+        params["fourth"], params["last"] = id[0] if id else "", query.queue or LAST
     elif state is State.ACTIVE:
         params["first"], params["second"] = after or (LOWEST, "")
     elif state is State.BLOCKED:
         params["first"] = after[0] if after else ""
     else:
-        params["first"], params["second"] = after or (HIGHEST, HIGHEST)
+        params["first"], params["second"], params["third"] = after or (HIGHEST, HIGHEST, LAST)
     return params
 
 
@@ -57,11 +64,11 @@ def _key(state: State, row: Row, job: Job) -> Key:
     place: int = row[-1]
     match state:
         case State.PENDING:
-            return job.queue, -job.priority, place
+            return job.queue, -job.priority, place, job.id
         case State.SCHEDULED | State.RETRY:
-            return job.queue, job.due, place
+            return job.queue, job.due, place, job.id
         case State.ACTIVE:
             return job.fence, job.id
         case State.BLOCKED:
             return (job.id,)
-    return job.finished_at or 0, place
+    return job.finished_at or 0, place, job.id

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from ...core.model import Transition
 from ...core.states import FINISHED, State
-from . import journal
+from . import journal, windows
 from .dependents import Ended, end
+from .fields import encode_failure
+from .lanes import conclude
+from .line import moved, movers
+from .lock import lock
 from .operation import Bulk, Operation, Row, Statement, one
-from .rows import Locked, encode_failure, expires_at, json_array, to_end
+from .rows import Locked, expires_at, json_array, to_end
+from .signals import already_told
 from .tally import Tally
-
-
-def lock(ids: Iterable[str]) -> Operation[list[Locked]]:
-    """What there is to know of these jobs, held against other writers until the commit.
-
-    They come in the order asked, each once.
-    """
-    wanted = {id: n for n, id in enumerate(dict.fromkeys(ids))}
-    if not wanted:
-        return []
-    rows = yield Statement("lock", {"ids": json_array(list(wanted))})
-    return sorted(map(Locked._make, rows), key=lambda job: wanted[job.id])
 
 
 def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
@@ -31,12 +24,13 @@ def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
     if len({each.id for each in transitions}) < len(transitions):
         transitions = first_of_each(transitions)
     tally = Tally()
-    noting, has_edges = (yield Statement("finishing"))[0]
+    noting, has_edges, has_lanes = (yield Statement("finishing"))[0]
+    laned = (yield from _in_lanes(transitions)) if has_lanes else frozenset()
     applied: list[Transition] = []
     others: list[Transition] = []
     by_fence: dict[int, list[Transition]] = {}
     for each in transitions:
-        if each.state is State.COMPLETED and each.ref:
+        if each.state is State.COMPLETED and each.ref and each.ref not in laned:
             by_fence.setdefault(each.fence, []).append(each)
         else:
             others.append(each)
@@ -50,8 +44,15 @@ def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
     owing = False
     if has_edges:
         owing = yield from end(ends_of(transitions, applied), tally, now, noting)
-    yield from tally.write()
+    yield from conclude(tally, now)
     return Ended(frozenset([each.id for each in applied]), owing)
+
+
+def _in_lanes(transitions: Sequence[Transition]) -> Operation[frozenset[int]]:
+    """Where the store has those of these jobs that have a slot."""
+    refs = [each.ref for each in transitions if each.ref]
+    rows = yield Statement("in_lanes", {"refs": json_array(refs)})
+    return frozenset([ref for (ref,) in rows])
 
 
 def ends_of(asked: Sequence[Transition], applied: Sequence[Transition]) -> dict[str, str]:
@@ -104,6 +105,7 @@ def one_by_one(
 ) -> Operation[list[Transition]]:
     """Those that were applied: their lease still held. Dependents are the caller's to see to."""
     jobs = {job.id: job for job in (yield from lock(each.id for each in transitions))}
+    transitions = yield from already_told(transitions)
     ended: list[Row] = []
     refunded: list[Row] = []
     dropped: list[Row] = []
@@ -128,6 +130,9 @@ def one_by_one(
             waiting.append((transition, job))
     if refunded:
         yield Bulk("refund", refunded)
+    cancelled = [each.id for each in applied if each.state is State.CANCELLED]
+    if cancelled:
+        yield from windows.free(cancelled)
     if ended:
         yield Bulk("end", ended)
     if waiting:
@@ -136,6 +141,8 @@ def one_by_one(
         yield from journal.note(sorted(each.id for each in applied), now, ran=True)
     if dropped:
         yield Bulk("drop", dropped)
+    after = [(jobs[each.id], each.state) for each in applied]
+    yield from moved(movers(after, front=True), tally)
     return applied
 
 
@@ -152,5 +159,9 @@ def _send_back(waiting: list[tuple[Transition, Locked]], now: int) -> Operation[
             due = now + transition.delay if transition.due is None else transition.due
         attempt = job.attempt - transition.refund
         error = encode_failure(transition.error)
-        rows.append((transition.state.value, due, front, attempt, error, job.id))
+        state, awaits = transition.state, transition.awaits
+        # Released, it still has not got what did not come in time.
+        stays = int(state is State.PENDING and awaits is None)
+        awaits = awaits if state is State.SCHEDULED else None
+        rows.append((state.value, due, front, attempt, error, stays, awaits, job.id))
     yield Bulk("send_back", rows)

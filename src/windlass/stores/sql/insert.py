@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ...core.model import Job, NewJob, Receipt
-from . import births
+from . import arrival
 from .operation import Bulk, Operation, Row, Statement, one
 from .rows import PLACE, QUEUE, STATE, expires_at, held_back, json_array, to_insert, to_restore
 from .tally import Tally
@@ -15,9 +15,9 @@ from .tally import Tally
 def insert(jobs: Sequence[NewJob], now: int) -> Operation[Sequence[Receipt]]:
     if not jobs:
         return ()
-    if any([job.spec.parents for job in jobs]):
-        return (yield from births.insert(jobs, now, _insert))
-    return (yield from _insert(jobs, now))
+    if arrival.is_plain(jobs):
+        return (yield from _insert(jobs, now))
+    return (yield from arrival.insert(jobs, now, _insert))
 
 
 def _insert(
@@ -66,17 +66,18 @@ def _written(
     """The rows that made it; the others' receipts name the job that was there before.
 
     A row was not written if the job that has its id stands at another place. Where that is
-    a later place, the id came with a later job of this call, and it was the key that was taken.
+    a later place of this call, the id came with that one, and it was the key that was taken.
     """
     by_id = dict((yield Statement("places", {"ids": json_array([job.id for job in jobs])})))
     keys = [job.unique for job in jobs if job.unique is not None]
     by_key = dict((yield Statement("holders", {"keys": json_array(keys)}))) if keys else {}
-    written = []
+    written, last = [], rows[-1][PLACE]
     for n, (job, row) in enumerate(zip(jobs, rows, strict=True)):
-        place = by_id.get(job.id, row[PLACE] + 1)
+        place = by_id.get(job.id)
         if place == row[PLACE]:
             written.append(row)
         else:
-            holder = job.id if place < row[PLACE] else by_key[job.unique]
+            by_its_key = place is None or row[PLACE] < place <= last
+            holder = by_key[job.unique] if by_its_key else job.id
             receipts[n] = Receipt(holder, duplicate=True)
     return written

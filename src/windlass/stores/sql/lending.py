@@ -182,4 +182,6 @@ class AsyncLending:
 
 
 def _unreachable(where: str, error: Exception) -> StoreUnavailable:
-    return StoreUnavailable(f"{where} gave no connection for a transaction: {error}.")
+    # Some drivers say it in several lines.
+    said = " ".join(str(error).split()).rstrip(".")
+    return StoreUnavailable(f"{where} gave no connection for a transaction: {said}.")

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-from .rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS
+from .rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS, SPECIAL
 
 SHARED: Final = "windlass.stores.sql"
 
 JOB_COLUMNS: Final = {
     "/*columns*/": ", ".join(COLUMNS),
     "/*claim_columns*/": ", ".join(CLAIM_COLUMNS),
-    "/*lock_columns*/": ", ".join(LOCK_COLUMNS),
+    "/*lock_columns*/": ", ".join(SPECIAL if name == "special" else name for name in LOCK_COLUMNS),
+    "/*special*/": SPECIAL,
 }
 """What stands for lists of columns in the queries of a store."""
 

@@ -11,16 +11,19 @@ from typing import Final
 
 from ...core.model import Job, Receipt, encode_spec
 from ...core.states import LIVE, State
+from . import windows
+from .fields import encode_failure, encode_mail, encode_progress
 from .insert import expiry
 from .operation import Bulk, Operation, Row, Statement, one
-from .rows import TOP_PRIORITY, encode_failure, encode_progress, json_array, to_end
+from .rows import TOP_PRIORITY, json_array, to_end
 from .tally import Tally
 
 PASSING: Final = State.BLOCKED
 """What a finished job is for a moment: no claim looks at it."""
 
 
-def restore(jobs: Sequence[Job]) -> Operation[Sequence[Receipt]]:
+def restore(jobs: Sequence[Job], now: int | None = None) -> Operation[Sequence[Receipt]]:
+    """`now` where keys that are held for a time are in the index of the jobs."""
     receipts: dict[int, Receipt] = {}
     left = dict(enumerate(jobs))
     if jobs:
@@ -30,13 +33,13 @@ def restore(jobs: Sequence[Job]) -> Operation[Sequence[Receipt]]:
         receipts |= {n: Receipt(job.id, True) for n, job in left.items() if job.id in ended}
         left = {n: job for n, job in left.items() if n not in receipts}
         if left:
-            receipts |= yield from _store(left)
+            receipts |= yield from _store(left, now)
         # Whoever was in the way of the rest has gone since: try again.
         left = {n: job for n, job in left.items() if n not in receipts}
     return [receipts[n] for n in range(len(jobs))]
 
 
-def _store(jobs: Mapping[int, Job]) -> Operation[dict[int, Receipt]]:
+def _store(jobs: Mapping[int, Job], now: int | None) -> Operation[dict[int, Receipt]]:
     place = one((yield Statement("next_place", {"number": len(jobs)}))) - len(jobs)
     places = {n: place + offset for offset, n in enumerate(jobs, 1)}
     yield Bulk("restore", [_row(job, places[n]) for n, job in jobs.items()])
@@ -47,14 +50,17 @@ def _store(jobs: Mapping[int, Job]) -> Operation[dict[int, Receipt]]:
     there = dict((yield Statement("places", {"ids": _ids(jobs.values())})))
     keys = [key for job in jobs.values() if (key := _key(job)) is not None]
     holders = dict((yield Statement("holders", {"keys": json_array(keys)}))) if keys else {}
+    if now is not None:
+        holders |= yield from windows.held(keys, now)
     receipts: dict[int, Receipt] = {}
     stored: list[Job] = []
+    last = max(places.values())
     for n, job in jobs.items():
         found = None if job.id in late else there.get(job.id)
         if found == places[n]:
             stored.append(job)
             receipts[n] = Receipt(job.id)
-        elif job.id in late or (found is not None and found < places[n]):
+        elif job.id in late or (found is not None and not places[n] < found <= last):
             receipts[n] = Receipt(job.id, duplicate=True)
         elif _key(job) in holders:
             receipts[n] = Receipt(holders[_key(job)], duplicate=True)
@@ -95,6 +101,8 @@ def _row(job: Job, place: int) -> Row:
         encode_failure(job.error),
         None if job.progress is None else encode_progress(job.progress),
         job.checkpoint,
+        job.awaits,
+        None if job.mail is None else encode_mail(job.mail),
     )
 
 

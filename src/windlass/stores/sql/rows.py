@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from ...core.model import (
-    Failure,
-    Job,
-    NewJob,
-    Progress,
-    WorkerInfo,
-    decode_spec,
-    encode_spec,
-)
+from ...core.model import Failure, Job, NewJob, decode_spec, encode_spec
 from ...core.states import State
+from ...core.unique import UNTIL_STARTED
+from .fields import (
+    decode_failure,
+    decode_ids,
+    decode_mail,
+    decode_progress,
+    encode_failure,
+    encode_json,
+    encode_mail,
+    encode_progress,
+)
 from .operation import Row
 
 TOP_PRIORITY: Final = 100
@@ -44,6 +45,8 @@ COLUMNS: Final = (
     "progress",
     "waits_for",
     "checkpoint",
+    "awaits",
+    "mail",
     "place",
 )
 """`waits_for` is no column of a table but what the edges say, as a JSON array."""
@@ -59,8 +62,22 @@ CLAIM_COLUMNS: Final = (
     "unique_key",
     "error",
     "checkpoint",
+    "awaits",
+    "mail",
 )
-LOCK_COLUMNS: Final = ("id", "queue", "state", "fence", "attempt", "keep", "unique_key")
+LOCK_COLUMNS: Final = (
+    "id",
+    "queue",
+    "state",
+    "fence",
+    "attempt",
+    "keep",
+    "unique_key",
+    "slot",
+    "special",
+)
+SPECIAL: Final = "CASE WHEN lane IS NOT NULL OR grp IS NOT NULL THEN spec END"
+"""`special` is no column of a table but the spec of a job that has a lane or a group."""
 
 
 class Locked(NamedTuple):
@@ -73,6 +90,10 @@ class Locked(NamedTuple):
     attempt: int
     keep: int
     unique: str | None
+    slot: int | None = None
+    """of its lane: see `lanes`"""
+    special: bytes | None = None
+    """its spec, if it has a lane or a group"""
 
 
 class Blocked(NamedTuple):
@@ -111,14 +132,17 @@ def to_job(row: Row) -> Job:
         decode_progress(row[17]),
         () if row[18] is None else decode_ids(row[18]),
         row[19],
+        row[20],
+        None if row[21] is None else decode_mail(row[21]),
     )
 
 
 def to_claimed(row: Row, queue: str, fence: int, until: int, worker: str, now: int) -> Job:
     """A job from `CLAIM_COLUMNS` as it is once claimed: the rest is what the claim writes."""
+    spec = decode_spec(row[2])
     return Job(
         row[1],
-        decode_spec(row[2]),
+        spec,
         queue,
         State.ACTIVE,
         TOP_PRIORITY - row[3],
@@ -128,7 +152,7 @@ def to_claimed(row: Row, queue: str, fence: int, until: int, worker: str, now: i
         fence,
         until,
         worker,
-        row[7],
+        None if spec.unique_for == UNTIL_STARTED else row[7],
         now,
         None,
         None,
@@ -137,6 +161,8 @@ def to_claimed(row: Row, queue: str, fence: int, until: int, worker: str, now: i
         None,
         (),
         row[9],
+        row[10],
+        None if row[11] is None else decode_mail(row[11]),
     )
 
 
@@ -163,6 +189,20 @@ def held_back(row: Row) -> Row:
     return (*row[:STATE], BLOCKED, *row[STATE + 1 :])
 
 
+def to_replace(id: str, new: NewJob, state: State, place: int | None, now: int) -> Row:
+    """The parameters of `replace.sql`; no place if the job stays where it is."""
+    row = to_insert(new, 0, now)
+    return (
+        state.value,
+        row[1],
+        row[4],
+        place,
+        *row[6:9],
+        None if new.spec.unique_for > 0 else new.unique,
+        id,
+    )
+
+
 def to_restore(job: Job, place: int, expires_at: int | None) -> Row:
     """The parameters of `restore.sql`, in its order, which begins as that of `insert.sql`."""
     return (
@@ -186,6 +226,8 @@ def to_restore(job: Job, place: int, expires_at: int | None) -> Row:
         encode_failure(job.error),
         None if job.progress is None else encode_progress(job.progress),
         job.checkpoint,
+        job.awaits,
+        None if job.mail is None else encode_mail(job.mail),
     )
 
 
@@ -197,9 +239,10 @@ def to_end(
     error: Failure | None,
     result: bytes | None = None,
 ) -> Row:
-    """The parameters of `end.sql`, in its order; the last but one says to keep the checkpoint."""
+    """The parameters of `end.sql`, in its order: before the id, whether to keep the checkpoint and
+    the signals."""
     keeps = int(state is not State.COMPLETED)
-    return (state.value, now, expiry, encode_failure(error), result, keeps, id)
+    return (state.value, now, expiry, encode_failure(error), result, keeps, keeps, id)
 
 
 def expires_at(state: State, keep: int, now: int) -> int | None:
@@ -218,58 +261,6 @@ PENDING: Final = State.PENDING.value
 BLOCKED: Final = State.BLOCKED.value
 
 
-_encode_json = msgspec.json.Encoder().encode
-_decode_failure = msgspec.json.Decoder(Failure).decode
-_decode_progress = msgspec.json.Decoder(Progress).decode
-_decode_worker = msgspec.json.Decoder(WorkerInfo).decode
-_decode_ids = msgspec.json.Decoder(tuple[str, ...]).decode
-
-
-def encode_failure(failure: Failure | None) -> str | None:
-    return None if failure is None else _encode_json(failure).decode()
-
-
-def decode_failure(text: str | None) -> Failure | None:
-    if text is None:
-        return None
-    try:
-        return _decode_failure(text)
-    except msgspec.DecodeError:
-        return Failure("Unreadable", text)
-
-
-def encode_progress(progress: Progress) -> str:
-    return _encode_json(progress).decode()
-
-
-def decode_progress(text: str | None) -> Progress | None:
-    if text is None:
-        return None
-    try:
-        return _decode_progress(text)
-    except msgspec.DecodeError:
-        return Progress(0, f"(unreadable) {text}")
-
-
-def encode_worker(worker: WorkerInfo) -> str:
-    return _encode_json(worker).decode()
-
-
-def decode_worker(id: str, text: str, seen_at: int) -> WorkerInfo:
-    try:
-        worker = _decode_worker(text)
-    except msgspec.DecodeError:
-        worker = WorkerInfo(id, "(unreadable)", 0, (), 0, seen_at)
-    return msgspec.structs.replace(worker, seen_at=seen_at)
-
-
-def decode_ids(text: str) -> tuple[str, ...]:
-    try:
-        return _decode_ids(text)
-    except msgspec.DecodeError:
-        return ()
-
-
 def json_array(values: list[Any]) -> str:
     """A list as one parameter, for engines that take lists as JSON."""
-    return _encode_json(values).decode()
+    return encode_json(values).decode()

@@ -15,19 +15,30 @@ from ...core.model import (
     Progress,
     QueueStats,
     Receipt,
-    Term,
     Transition,
-    WorkerInfo,
 )
+from ...core.moved import refuse_active
 from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
-from ..contract import refuse_active
-from . import admin, births, claim, dependents, find, finish, insert, journal, timetable, upkeep
+from ...core.workers import Term, WorkerInfo
+from . import (
+    admin,
+    births,
+    claim,
+    dependents,
+    find,
+    finish,
+    insert,
+    journal,
+    signals,
+    timetable,
+    upkeep,
+)
 from .database import Database
 from .dependents import STEP, Ended, ids_of
 from .dialect import Dialect
 from .loans import Loans
-from .operation import Operation, Plan
+from .operation import Operation, Plan, T
 from .rest import Rest
 
 
@@ -113,6 +124,12 @@ class SqlStore(ABC):
     async def checkpoint(self, states: Sequence[tuple[Lease, bytes]]) -> frozenset[str]:
         return await self._write(lambda _: upkeep.checkpoint(states))
 
+    async def signal(self, id: str, name: str, value: bytes) -> bool:
+        plan = self._moving([id], lambda now: signals.signal(id, name, value, now))
+        told = await self._write(plan)
+        self._wake()
+        return told
+
     async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
         return await self._write(lambda now: upkeep.rescue(limit, lease, worker, now))
 
@@ -188,13 +205,16 @@ class SqlStore(ABC):
         self, ids: Sequence[str], delay: int = 0, due: int | None = None
     ) -> frozenset[str]:
         moved = await self._write(
-            lambda now: admin.reschedule(ids, now + delay if due is None else due, now)
+            self._moving(
+                ids, lambda now: admin.reschedule(ids, now + delay if due is None else due, now)
+            )
         )
         self._wake()
         return moved
 
     async def cancel(self, ids: Sequence[str]) -> frozenset[str]:
-        return await self._ended(await self._write(lambda now: admin.cancel(ids, now)))
+        plan = self._moving(ids, lambda now: admin.cancel(ids, now))
+        return await self._ended(await self._write(plan))
 
     async def replay(self, ids: Sequence[str]) -> frozenset[str]:
         replayed = await self._write(lambda now: admin.replay(ids, now))
@@ -209,9 +229,12 @@ class SqlStore(ABC):
         moved: bool = False,
     ) -> frozenset[str]:
         states &= DELETABLE
-        return await self._ended(
-            await self._write(lambda now: admin.delete(ids, states, now, moved=moved))
-        )
+        plan = self._moving(ids, lambda now: admin.delete(ids, states, now, moved=moved))
+        return await self._ended(await self._write(plan))
+
+    def _moving(self, ids: Sequence[str], plan: Plan[T]) -> Plan[T]:
+        """An operation that moves jobs which may be in lanes, with what an engine does first."""
+        return plan
 
     async def pause(self, queue: str) -> None:
         await self._write(lambda _: admin.pause(queue))

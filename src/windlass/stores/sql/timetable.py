@@ -10,7 +10,7 @@ import msgspec
 from ...core.model import NewJob, Receipt
 from ...core.schedule import Schedule, Turn, following, turn
 from .admin import get
-from .finish import lock
+from .lock import lock
 from .operation import Bulk, Operation, Plan, Row, Rows, Statement
 from .rows import json_array
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...core.model import Job, Lease, Progress, Term, WorkerInfo
+from ...core.model import Job, Lease, Progress
 from ...core.states import State
+from ...core.workers import Term, WorkerInfo
+from . import lanes
 from .admin import get
-from .finish import lock
+from .fields import encode_progress, encode_worker
+from .lock import lock
 from .operation import Bulk, Operation, Statement, one
-from .rows import encode_progress, encode_worker
 from .tally import Tally
 
 
@@ -33,6 +35,8 @@ def rescue(limit: int, lease: int, worker: str, now: int) -> Operation[Sequence[
 
 
 def prune(limit: int, now: int) -> Operation[int]:
+    yield Statement("prune_windows", {"now": now, "limit": limit})
+    yield from lanes.prune(now)
     rows = yield Statement("prunable", {"now": now, "limit": limit})
     if not rows:
         return 0

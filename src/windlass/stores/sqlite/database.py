@@ -1,4 +1,4 @@
-"""One SQLite file: a write lane and a read lane, or one connection for blocking code."""
+"""One SQLite file: a scribe that writes and one that reads, or a connection for blocking code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..sql.queries import SHARED
 from .columns import STORE_COLUMNS
 from .connection import Connection, Options
 from .gate import GATE
-from .lane import Lane
 from .migrate import migrate
+from .scribe import Scribe
 
 STORE: Final = Schema((SHARED, "windlass.stores.sqlite"), columns=STORE_COLUMNS)
 
@@ -38,8 +38,8 @@ class SqliteDatabase:
         self._clock = clock
         self._lock = threading.Lock()
         self._direct: Connection | None = None
-        self._writer: Lane | None = None
-        self._reader: Lane | None = None
+        self._writer: Scribe | None = None
+        self._reader: Scribe | None = None
 
     @property
     def _is_open(self) -> bool:
@@ -54,16 +54,16 @@ class SqliteDatabase:
             if self.blocking:
                 self._direct = self.connect()
             else:
-                self._writer = Lane(self.connect, "BEGIN IMMEDIATE", "windlass-sqlite-writer")
-                self._reader = Lane(self.connect, "BEGIN", "windlass-sqlite-reader")
+                self._writer = Scribe(self.connect, "BEGIN IMMEDIATE", "windlass-sqlite-writer")
+                self._reader = Scribe(self.connect, "BEGIN", "windlass-sqlite-reader")
         except StoreError:
             await self.close()
             raise
 
     async def close(self) -> None:
-        for lane in (self._writer, self._reader):
-            if lane is not None:
-                await asyncio.to_thread(lane.close)
+        for scribe in (self._writer, self._reader):
+            if scribe is not None:
+                await asyncio.to_thread(scribe.close)
         self._writer = self._reader = None
         if self._direct is not None:
             self._direct.close()

@@ -25,7 +25,12 @@ CREATE TABLE windlass_jobs (
   result      BLOB,
   error       TEXT,
   progress    TEXT,
-  checkpoint  BLOB                          -- what an attempt left for the next one
+  checkpoint  BLOB,                         -- what an attempt left for the next one
+  awaits      TEXT,                         -- the signal that the job is parked for
+  mail        BLOB,                         -- the signals that came, MessagePack
+  lane        TEXT,
+  slot        INTEGER,                      -- of its lane: 1 if it has one, 0 if it waits for one
+  grp         TEXT                          -- the group that it takes turns for
 );
 
 CREATE UNIQUE INDEX windlass_jobs_id ON windlass_jobs (id);
@@ -57,6 +62,23 @@ CREATE INDEX windlass_jobs_finished ON windlass_jobs (state, finished_at, place)
 
 CREATE INDEX windlass_jobs_expiry ON windlass_jobs (expires_at)
   WHERE expires_at IS NOT NULL;
+
+CREATE INDEX windlass_jobs_slots ON windlass_jobs (queue, lane, state)
+  WHERE slot = 1;
+
+-- Who waits in a lane, by priority and in the order of their coming.
+CREATE INDEX windlass_jobs_lane ON windlass_jobs (queue, lane, rank, place)
+  WHERE slot = 0;
+
+CREATE INDEX windlass_jobs_lane_order ON windlass_jobs (queue, lane, place)
+  WHERE slot = 0;
+
+-- Where groups stand in line: pending, or waiting in their lane.
+CREATE INDEX windlass_jobs_group ON windlass_jobs (queue, grp, place)
+  WHERE grp IS NOT NULL AND (state = 'pending' OR slot = 0);
+
+CREATE INDEX windlass_jobs_turns ON windlass_jobs (queue, place)
+  WHERE grp IS NOT NULL AND (state = 'pending' OR slot = 0);
 
 -- How many jobs each queue has in each state. The store's own counters are here too, under
 -- the one name that no queue can have: a table of their own would be one more page to write
@@ -96,6 +118,8 @@ CREATE TABLE windlass_journal (
   error       TEXT,
   progress    TEXT,
   checkpoint  BLOB,
+  awaits      TEXT,
+  mail        BLOB,
   number      INTEGER NOT NULL
 );
 
@@ -110,6 +134,36 @@ CREATE TABLE windlass_edges (
 ) WITHOUT ROWID;
 
 CREATE UNIQUE INDEX windlass_edges_child ON windlass_edges (child, parent);
+
+-- Lanes that have jobs, and those whose rate still counts.
+CREATE TABLE windlass_lanes (
+  queue   TEXT NOT NULL,
+  name    TEXT NOT NULL,
+  limits  BLOB NOT NULL,                    -- MessagePack, of the job that came last
+  state   BLOB NOT NULL,                    -- MessagePack
+  idle_at INTEGER,                          -- from when on it can be forgotten, if nobody is in it
+  PRIMARY KEY (queue, name)
+) WITHOUT ROWID;
+
+CREATE INDEX windlass_lanes_idle ON windlass_lanes (idle_at)
+  WHERE idle_at IS NOT NULL;
+
+-- The place of the grouped job of each queue that was handed out last.
+CREATE TABLE windlass_clocks (
+  queue TEXT PRIMARY KEY,
+  place INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Unique keys that are held for a time, whatever becomes of the job.
+CREATE TABLE windlass_windows (
+  unique_key TEXT PRIMARY KEY,
+  job        TEXT    NOT NULL,
+  until      INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX windlass_windows_job ON windlass_windows (job);
+
+CREATE INDEX windlass_windows_until ON windlass_windows (until);
 
 -- Jobs that have ended and not all of whose dependents were seen to.
 CREATE TABLE windlass_owed (

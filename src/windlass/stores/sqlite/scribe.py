@@ -27,7 +27,7 @@ class _Call(NamedTuple):
 _Answer = tuple[asyncio.Future[Any], Any, BaseException | None]
 
 
-class Lane:
+class Scribe:
     """Runs plans on a thread and answers on the event loop that asked."""
 
     def __init__(self, connect: Callable[[], Connection], begin: str, name: str) -> None:

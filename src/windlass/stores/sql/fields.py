@@ -1,0 +1,74 @@
+"""Fields of rows that are records of their own, and back; one that is damaged hides no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ...core.model import Failure, Progress
+from ...core.workers import WorkerInfo
+
+encode_json = msgspec.json.Encoder().encode
+_decode_failure = msgspec.json.Decoder(Failure).decode
+_decode_progress = msgspec.json.Decoder(Progress).decode
+_decode_worker = msgspec.json.Decoder(WorkerInfo).decode
+_encode_mail = msgspec.msgpack.Encoder().encode
+_decode_mail = msgspec.msgpack.Decoder(dict[str, bytes]).decode
+_decode_ids = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+def encode_failure(failure: Failure | None) -> str | None:
+    return None if failure is None else encode_json(failure).decode()
+
+
+def decode_failure(text: str | None) -> Failure | None:
+    if text is None:
+        return None
+    try:
+        return _decode_failure(text)
+    except msgspec.DecodeError:
+        return Failure("Unreadable", text)
+
+
+def encode_progress(progress: Progress) -> str:
+    return encode_json(progress).decode()
+
+
+def decode_progress(text: str | None) -> Progress | None:
+    if text is None:
+        return None
+    try:
+        return _decode_progress(text)
+    except msgspec.DecodeError:
+        return Progress(0, f"(unreadable) {text}")
+
+
+def encode_mail(mail: Mapping[str, bytes]) -> bytes:
+    return _encode_mail(mail)
+
+
+def decode_mail(record: bytes | None) -> Mapping[str, bytes] | None:
+    try:
+        return None if record is None else _decode_mail(record)
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+        return None
+
+
+def encode_worker(worker: WorkerInfo) -> str:
+    return encode_json(worker).decode()
+
+
+def decode_worker(id: str, text: str, seen_at: int) -> WorkerInfo:
+    try:
+        worker = _decode_worker(text)
+    except msgspec.DecodeError:
+        worker = WorkerInfo(id, "(unreadable)", 0, (), 0, seen_at)
+    return msgspec.structs.replace(worker, seen_at=seen_at)
+
+
+def decode_ids(text: str) -> tuple[str, ...]:
+    try:
+        return _decode_ids(text)
+    except msgspec.DecodeError:
+        return ()

@@ -1,0 +1,116 @@
+"""Places for jobs of groups, so that these take turns: see `limits.fairness`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Generator, Sequence
+from typing import Final, NamedTuple
+
+from ...limits.fairness import SLOT, search, wanted_place
+from .operation import Operation, Statement
+from .rows import json_array
+
+NOWHERE: Final = 0
+"""Less than any place of a job that has a group."""
+
+
+Search = Generator[tuple[int, int], int | None, int]
+
+
+class Member(NamedTuple):
+    """A job of a group that comes to the end of the line."""
+
+    id: str
+    queue: str
+    group: str
+    weight: int
+
+
+class Seen(NamedTuple):
+    """What is known of the places that are taken in the line of a queue."""
+
+    tops: dict[int, int]
+    """the last one of each slot"""
+    taken: dict[int, bool]
+    """of single places, whether they are"""
+
+    def take(self, place: int) -> None:
+        self.tops[place // SLOT] = max(place, self.tops.get(place // SLOT, NOWHERE))
+        self.taken[place] = True
+
+
+def places(members: Sequence[Member]) -> Operation[dict[str, int]]:
+    """A place for each, in the order of their coming. Nothing of them is in the line yet."""
+    by_queue: defaultdict[str, list[Member]] = defaultdict(list)
+    for member in members:
+        by_queue[member.queue].append(member)
+    found: dict[str, int] = {}
+    for queue in sorted(by_queue):
+        found |= yield from _places(queue, by_queue[queue])
+    return found
+
+
+def _places(queue: str, members: Sequence[Member]) -> Operation[dict[str, int]]:
+    # Read under its lock, where engines need one: nobody else gives out places meanwhile.
+    rows = yield Statement("clock_of", {"queue": queue})
+    clock = rows[0][0] if rows else 0
+    groups = sorted({member.group for member in members})
+    params = {"queue": queue, "groups": json_array(groups)}
+    rows = yield Statement("greatest", params)
+    greatest = {group: place for group, place in rows if place is not None}
+    seen = Seen({}, {})
+    yield from _read(queue, _foreseen(members, clock, greatest), seen)
+    found: dict[str, int] = {}
+    for member in members:
+        searching = search(clock, greatest.get(member.group, NOWHERE), member.weight)
+        place = yield from _search(queue, searching, seen)
+        greatest[member.group] = found[member.id] = place
+        seen.take(place)
+    return found
+
+
+def _search(queue: str, searching: Search, seen: Seen) -> Operation[int]:
+    question = next(searching)
+    while True:
+        answer = yield from _answer(queue, *question, seen)
+        try:
+            question = searching.send(answer)
+        except StopIteration as found:
+            place: int = found.value
+            return place
+
+
+def _answer(queue: str, start: int, end: int, seen: Seen) -> Operation[int | None]:
+    """The last place that is taken from `start` on, in its slot; or whether that one is."""
+    slot = start // SLOT
+    if slot not in seen.tops:
+        yield from _read(queue, [slot], seen)
+    top = seen.tops[slot]
+    if top <= start or end > start + 1:
+        return top if top >= start else None
+    if start not in seen.taken:
+        rows = yield Statement("tops", {"queue": queue, "starts": json_array([start]), "slot": 1})
+        seen.taken[start] = rows[0][0] is not None
+    return start if seen.taken[start] else None
+
+
+def _foreseen(members: Sequence[Member], clock: int, greatest: dict[str, int]) -> set[int]:
+    """The slots that they should come to, if they find no place taken."""
+    slots: set[int] = set()
+    last = dict(greatest)
+    for member in members:
+        last[member.group] = wanted_place(clock, last.get(member.group, NOWHERE), member.weight)
+        slots.add(last[member.group] // SLOT)
+    return slots
+
+
+def _read(queue: str, slots: Collection[int], seen: Seen) -> Operation[None]:
+    starts = json_array([slot * SLOT for slot in sorted(slots)])
+    rows = yield Statement("tops", {"queue": queue, "starts": starts, "slot": SLOT})
+    seen.tops.update(dict.fromkeys(slots, NOWHERE))
+    seen.tops.update({place // SLOT: place for (place,) in rows if place is not None})
+
+
+def handed_out(queue: str, refs: Sequence[int]) -> Operation[None]:
+    """The clock of a queue goes up to the place of what it gives."""
+    yield Statement("raise_clock", {"queue": queue, "refs": json_array(list(refs))})

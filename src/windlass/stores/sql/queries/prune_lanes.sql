@@ -1,0 +1,7 @@
+-- Forgets lanes that nobody is in. Arguments: now, limit.
+DELETE FROM windlass_lanes WHERE (queue, name) IN (
+  SELECT queue, name FROM windlass_lanes
+  WHERE idle_at IS NOT NULL AND idle_at <= :now
+  ORDER BY idle_at
+  LIMIT :limit
+)

@@ -1,0 +1,2 @@
+-- Schedules a job that waits in a lane, or blocks it again. Arguments by position: state, due, id.
+UPDATE windlass_jobs SET state = ?, due = ? WHERE id = ?

@@ -1,0 +1,3 @@
+-- The signals that came for live jobs, and the one each is parked for. Arguments: ids (JSON).
+-- Returns: id, awaits, mail.
+SELECT id, awaits, mail FROM windlass_jobs WHERE id IN (SELECT value FROM json_each(:ids))
