@@ -1,59 +1,140 @@
-"""Handing jobs to workers, in one statement unless some are due to become pending first."""
+"""Handing jobs to workers, in one statement if it can be.
+
+It cannot if some are due to become pending first, or some are of lanes: a lane may count them, and
+let others come along. These are transactions of their own, each of which holds lanes before jobs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+from ...core.lane import Lane
 from ...core.model import Job
-from ..sql.claim import promote
+from ..sql import claim as shared
+from ..sql import lanes
 from ..sql.operation import Operation, Row, Statement
-from ..sql.rows import to_claimed
-from ..sql.tally import Tally
+from ..sql.rows import json_array, to_claimed
+from ..sql.tally import Key, Tally
 
-ID, QUEUE, FENCE, NOW, DUE = 1, 10, 11, 12, 13
+ID, QUEUE, FENCE, NOW, DUE, LANED = 1, 12, 13, 14, 15, 16
 """Where a row of `claim.sql` has them; it begins with the claim columns."""
 
 
-def claim(
-    queues: Mapping[str, int], limit: int, lease: int, worker: str, now: int | None
-) -> Operation[Sequence[Job] | None]:
-    """The jobs, or None if due jobs must become pending first."""
-    rows = yield from _claim(queues, limit, lease, worker, now, look=True)
-    return None if rows[0][DUE] else _jobs(rows, lease, worker)
+class Asked(NamedTuple):
+    """What a worker asks for."""
+
+    queues: Mapping[str, int]
+    limit: int
+    lease: int
+    worker: str
 
 
-def promote_and_claim(
-    queues: Mapping[str, int], limit: int, lease: int, worker: str, now: int
-) -> Operation[Sequence[Job]]:
-    """The same in a transaction, after due jobs became pending."""
+class Claimed(NamedTuple):
+    """What it gets, or why it gets nothing yet."""
+
+    jobs: Sequence[Job] = ()
+    due: bool = False
+    laned: bool = False
+
+
+def claim(asked: Asked, now: int | None, *, look: bool) -> Operation[Claimed]:
+    """Claim without a transaction; `look` for due jobs."""
+    rows = yield from _claim(asked, now, look=look)
+    if rows[0][DUE] or rows[0][LANED]:
+        return Claimed((), rows[0][DUE], rows[0][LANED])
+    return Claimed(_jobs(rows, asked))
+
+
+def promote(queues: Iterable[str], now: int) -> Operation[None]:
+    """Let due jobs become pending."""
     tally = Tally()
-    yield from promote(queues, tally, now)
-    yield from tally.write()
-    rows = yield from _claim(queues, limit, lease, worker, now, look=False)
-    return _jobs(rows, lease, worker)
+    # In one order everywhere, as all who hold several lanes do.
+    yield from shared.promote(sorted(queues), tally, now)
+    yield from lanes.conclude(tally, now)
+
+
+def claim_from_lanes(asked: Asked, now: int) -> Operation[Sequence[Job]]:
+    """Claim in a transaction: lanes count what they give, and others may come along.
+
+    Of no lane that was not seen before the first was held. So it may find nothing where there is
+    something by now.
+    """
+    tally = Tally()
+    seen = yield from _look_ahead(asked.queues, tally, now)
+    rows = yield from _claim(asked, now, look=False, lanes=seen)
+    jobs = _jobs(rows, asked)
+    counted = [n for n, job in enumerate(jobs) if _lane_of(job) in tally.lanes]
+    company: Mapping[str, Sequence[Job]] = {}
+    if counted:
+        company = yield from _company([(rows[n], jobs[n]) for n in counted], asked, tally, now)
+    yield from lanes.conclude(tally, now)
+    return [each for job in jobs for each in (job, *company.get(job.id, ()))]
+
+
+def _lane_of(job: Job) -> Key | None:
+    return None if job.spec.lane is None else (job.queue, job.spec.lane.name)
+
+
+def _look_ahead(queues: Mapping[str, int], tally: Tally, now: int) -> Operation[Sequence[Key]]:
+    """The lanes that the claim may meet. Of these only those are held that count."""
+    params = {"queues": list(queues), "mosts": list(queues.values())}
+    rows = yield Statement("lanes_ahead", params)
+    for queue, name, record in rows:
+        limits = lanes.limits_in(record, Lane(name))
+        if limits.counts_starts:
+            tally.lane(queue, limits)
+    yield from lanes.load(tally.lanes, now)
+    return [(queue, name) for queue, name, _ in rows]
+
+
+def _company(
+    claimed: Sequence[tuple[Row, Job]], asked: Asked, tally: Tally, now: int
+) -> Operation[Mapping[str, Sequence[Job]]]:
+    """Let lanes count what was claimed; the jobs that come along, by the one before them."""
+    call = shared.Claim(claimed[0][0][FENCE], now + asked.lease, asked.worker, now)
+    picked = [(row[QUEUE], row) for row, _ in claimed]
+    firsts = {job.id: job for _, job in claimed}
+    _, together = yield from shared.with_company(picked, [*firsts.values()], call, tally)
+    company: defaultdict[str, list[Job]] = defaultdict(list)
+    first = ""
+    for job in together:
+        if job.id in firsts:
+            first = job.id
+        else:
+            company[first].append(job)
+    along = [job.id for jobs in company.values() for job in jobs]
+    if along:
+        yield Statement("claim_along", {"ids": json_array(along), **call._asdict()})
+    return company
 
 
 def _claim(
-    queues: Mapping[str, int], limit: int, lease: int, worker: str, now: int | None, *, look: bool
+    asked: Asked, now: int | None, *, look: bool, lanes: Sequence[Key] | None = None
 ) -> Operation[Sequence[Row]]:
-    rows: Sequence[Row] = yield Statement(
-        "claim",
-        {
-            "queues": list(queues),
-            "mosts": list(queues.values()),
-            "limit": limit,
-            "lease": lease,
-            "worker": worker,
-            "look": look,
-            "now": now,
-        },
-    )
+    """The rows of `claim.sql`; without `lanes` as a statement that stands alone."""
+    params = {
+        "queues": list(asked.queues),
+        "mosts": list(asked.queues.values()),
+        "limit": asked.limit,
+        "lease": asked.lease,
+        "worker": asked.worker,
+        "look": look,
+        "alone": lanes is None,
+        "now": now,
+    }
+    if lanes is None:
+        rows: Sequence[Row] = yield Statement("claim", params)
+        return rows
+    queues, names = [queue for queue, _ in lanes], [name for _, name in lanes]
+    rows = yield Statement("claim_of_lanes", {**params, "lane_queues": queues, "lane_names": names})
     return rows
 
 
-def _jobs(rows: Sequence[Row], lease: int, worker: str) -> Sequence[Job]:
+def _jobs(rows: Sequence[Row], asked: Asked) -> Sequence[Job]:
     if rows[0][ID] is None:
         return []
     fence, now = rows[0][FENCE], rows[0][NOW]
-    until = now + lease
-    return [to_claimed(row, row[QUEUE], fence, until, worker, now) for row in rows]
+    until = now + asked.lease
+    return [to_claimed(row, row[QUEUE], fence, until, asked.worker, now) for row in rows]

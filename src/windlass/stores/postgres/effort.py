@@ -10,7 +10,7 @@ from typing import Final
 from asyncpg import exceptions as pg
 
 from ...errors import StoreError
-from .fault import BUSY, CONFLICTS, LOST, refusal, unavailable
+from .fault import BUSY, CONFLICTS, LOST, is_final, refusal, unavailable
 from .url import Settings
 
 TRIES: Final = 20
@@ -38,9 +38,7 @@ class Effort:
         """
         if isinstance(error, CONFLICTS):
             await self._after_conflict(error)
-        elif isinstance(error, pg.ClientConfigurationError) or not isinstance(
-            error, (*LOST, *BUSY)
-        ):
+        elif is_final(error) or not isinstance(error, (*LOST, *BUSY)):
             raise refusal(error, self._where) from error
         elif time.monotonic() > self._deadline:
             raise unavailable(error, self._where, self._patience) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 from typing import Final
 
 import asyncpg
@@ -39,6 +40,18 @@ BUSY: Final = (
 """The server could not, and may be able to later. Nothing was done."""
 
 
+def is_final(error: BaseException) -> bool:
+    """Whether no waiting helps, though it is raised like the loss of a connection."""
+    return isinstance(
+        error, pg.ClientConfigurationError | ssl.SSLCertVerificationError
+    ) or _without_tls(error)
+
+
+def _without_tls(error: BaseException) -> bool:
+    # The driver has no class for it.
+    return isinstance(error, ConnectionError) and "rejected SSL upgrade" in str(error)
+
+
 class InDoubt(Exception):
     """The connection went while a transaction was being committed: only the server knows."""
 
@@ -52,11 +65,15 @@ def reason(error: BaseException) -> str:
     """Why something failed, in the server's or the system's words."""
     if isinstance(error, pg.PostgresError):
         return str(error.args[0]).rstrip(".")
-    if isinstance(error, OSError) and error.errno:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message.rstrip(".")
+    # The number of an error of TLS is none of the system's.
+    if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):
         return os.strerror(error.errno)
     if isinstance(error, TimeoutError):
         return "no answer in time"
-    return (str(error) or type(error).__name__).rstrip(".")
+    # What stands on further lines is advice for users of the driver.
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def unavailable(error: BaseException, where: str, patience: float) -> StoreUnavailable:
@@ -88,8 +105,23 @@ def refusal(error: BaseException, where: str) -> WindlassError:
                 f"The tables of Windlass are missing or of another version ({text}): "
                 "run `windlass migrate`."
             )
+        case pg.UndefinedObjectError() if "configuration parameter" in text:
+            # Asked for with the connection: there is no telling a version afterwards.
+            return StoreError(
+                f"PostgreSQL at {where} is too old ({text}): windlass needs 13 or newer."
+            )
         case pg.DataError() | UnicodeEncodeError():
             return InvalidOption(f"PostgreSQL cannot store this: {text}.")
         case pg.ClientConfigurationError():
             return InvalidOption(f"The PostgreSQL URL cannot be used: {text}.")
+        case ssl.SSLCertVerificationError():
+            return StoreError(
+                f"The certificate of PostgreSQL at {where} is not trusted ({text}): name its "
+                "authority with sslrootcert=FILE, and the host as the certificate does."
+            )
+        case ConnectionError() if _without_tls(error):
+            return StoreError(
+                f"PostgreSQL at {where} does not speak TLS: turn it on there, or leave sslmode "
+                "out of the URL."
+            )
     return StoreError(f"PostgreSQL at {where} refused: {text}.")

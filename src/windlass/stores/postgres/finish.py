@@ -10,10 +10,12 @@ from ...core.states import State
 from ..sql import journal
 from ..sql.dependents import Ended, end
 from ..sql.finish import ends_of, first_of_each, one_by_one
+from ..sql.lanes import conclude
 from ..sql.operation import Operation, Statement
 from ..sql.renewal import Renewed
 from ..sql.tally import Tally
 from .insert import given, shared
+from .lanes import hold_lanes
 
 
 class Completed(NamedTuple):
@@ -21,6 +23,8 @@ class Completed(NamedTuple):
 
     held: frozenset[str]
     awaited: Sequence[str] = ()
+    laned: bool = False
+    """one of them has a slot of a lane: nothing was done"""
 
 
 def is_plain(transition: Transition) -> bool:
@@ -31,11 +35,12 @@ def is_plain(transition: Transition) -> bool:
 
 
 def complete(
-    transitions: Sequence[Transition], now: int | None, *, again: bool = False, notes: bool = True
+    transitions: Sequence[Transition], now: int | None, *, again: bool = False, alone: bool = True
 ) -> Operation[Completed]:
     """Complete jobs, all of them plainly.
 
-    With `notes`, what is owed to dependents is noted, to be seen to afterwards. `again` if a call
+    If `alone`, without a transaction, what is owed to dependents is noted, to be seen to
+    afterwards, and jobs that have a slot of a lane are not for this. `again` if a call
     whose answer was lost may have done it: what stands as that call would have left it counts as
     held, and may owe something.
     """
@@ -50,9 +55,11 @@ def complete(
         "fences": shared([each.fence for each in ordered]),
         "results": given([each.result for each in ordered]),
         "now": now,
-        "notes": notes,
+        "alone": alone,
     }
-    [(_, some, awaited)] = yield Statement("complete", params)
+    [(_, some, awaited, laned)] = yield Statement("complete", params)
+    if laned:
+        return Completed(frozenset(), laned=True)
     held = {each.id for each in ordered} if some is None else set(some)
     if again and len(held) < len(ordered):
         held |= yield from _done_before([each for each in ordered if each.id not in held])
@@ -64,9 +71,10 @@ def complete(
 def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
     """Apply all kinds, in a transaction."""
     transitions = first_of_each(transitions)
-    plain = [each for each in transitions if is_plain(each)]
-    others = [each for each in transitions if not is_plain(each)]
-    completed = yield from complete(plain, now, notes=False)
+    laned = yield from hold_lanes([each.id for each in transitions])
+    plain = [each for each in transitions if is_plain(each) and each.id not in laned]
+    others = [each for each in transitions if not is_plain(each) or each.id in laned]
+    completed = yield from complete(plain, now, alone=False)
     applied = [each for each in plain if each.id in completed.held]
     tally = Tally()
     noting: bool | None = None
@@ -76,7 +84,7 @@ def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
     owing = False
     if others or completed.awaited:
         owing = yield from end(ends_of(transitions, applied), tally, now, noting)
-    yield from tally.write()
+    yield from conclude(tally, now)
     return Ended(frozenset([each.id for each in applied]), owing)
 
 

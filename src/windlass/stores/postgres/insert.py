@@ -8,13 +8,15 @@ that let it through by leaving the live ones is seen by then, as its transaction
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from ...core.model import NewJob, Receipt, encode_spec
-from ..sql import births
-from ..sql.operation import Operation, Statement
+from ...core.model import NewJob, Receipt, Spec, encode_spec
+from ...core.unique import UNTIL_STARTED
+from ..sql import arrival
+from ..sql.clashes import is_choosy
+from ..sql.operation import Bulk, Operation, Row, Statement
 from ..sql.rows import TOP_PRIORITY, json_array
 
 
@@ -40,9 +42,15 @@ def insert(
 
     Then a job that is there under an id made for it is no duplicate, but what that call stored.
     """
-    if now is not None and any([job.spec.parents for job in jobs]):
-        return (yield from births.insert(jobs, now, _insert))
-    return (yield from _insert(jobs, now, again=again))
+    if now is None or not _are_special(jobs):
+        return (yield from _insert(jobs, now, again=again))
+    receipts = yield from arrival.insert(jobs, now, _insert)
+    yield from mark_briefs(
+        (receipt.id, job.spec)
+        for job, receipt in zip(jobs, receipts, strict=True)
+        if receipt.duplicate and job.conflict != "reject"
+    )
+    return receipts
 
 
 def _insert(
@@ -63,7 +71,7 @@ def _insert(
         receipts |= {n: Receipt(job.id) for n, job in batch.items() if job.id in stored}
         others = {n: job for n, job in batch.items() if n not in receipts}
         if others:
-            receipts |= yield from _duplicates(others, again)
+            receipts |= yield from _duplicates(others, now, again)
         # Whoever was in the way of the rest has gone since, or is in `receipts`: try again.
         left = {n: job for n, job in left.items() if n not in receipts}
     return [receipts[n] for n in range(1, len(jobs) + 1)]
@@ -71,7 +79,16 @@ def _insert(
 
 def needs_transaction(jobs: Sequence[NewJob]) -> bool:
     """Whether one statement may not be enough for these, or must be taken back in part."""
-    return not all([job.fresh and not job.spec.parents for job in jobs])
+    return not all([job.fresh for job in jobs]) or _are_special(jobs)
+
+
+def _are_special(jobs: Sequence[NewJob]) -> bool:
+    """Whether more is to be done for one of them than to store it."""
+    # Nearly every job passes here, so without a call for each.
+    specs = [job.spec for job in jobs]
+    return any([spec.parents or spec.lane is not None or spec.group for spec in specs]) or any(
+        [is_choosy(job) for job in jobs if job.unique is not None]
+    )
 
 
 def _firsts(jobs: Mapping[int, NewJob]) -> Mapping[int, NewJob]:
@@ -114,6 +131,7 @@ def _columns(
         # other and do not lock each other out. The order in line stays the given one.
         turns = sorted(numbered, key=lambda n: (numbered[n].unique or "", numbered[n].id))
         jobs = [numbered[n] for n in turns]
+    keys = given([job.unique for job in jobs])
     return {
         "ids": [job.id for job in jobs],
         "specs": [encode_spec(job.spec) for job in jobs],
@@ -122,7 +140,8 @@ def _columns(
         "delays": shared([job.delay for job in jobs]),
         "dues": given([job.due for job in jobs]),
         "keeps": shared([job.spec.keep for job in jobs]),
-        "keys": given([job.unique for job in jobs]),
+        "keys": keys,
+        "briefs": keys and [_is_brief(job.spec) for job in jobs],
         "blocks": [job.id in blocked for job in jobs] if blocked else None,
         "turns": turns,
     }
@@ -138,12 +157,26 @@ def given(values: list[Any]) -> list[Any] | None:
     return None if values.count(None) == len(values) else values
 
 
-def _duplicates(jobs: Mapping[int, NewJob], again: bool) -> Operation[dict[int, Receipt]]:
+def mark_briefs(jobs: Iterable[tuple[str, Spec]]) -> Operation[None]:
+    """Mark jobs, if they have these specs, whose keys go when they are first claimed."""
+    rows: list[Row] = [(id, encode_spec(spec)) for id, spec in jobs if _is_brief(spec)]
+    if rows:
+        yield Bulk("mark_brief", rows)
+
+
+def _is_brief(spec: Spec) -> bool:
+    return spec.unique_for == UNTIL_STARTED
+
+
+def _duplicates(
+    jobs: Mapping[int, NewJob], now: int | None, again: bool
+) -> Operation[dict[int, Receipt]]:
     """Receipts for those whose id or key is taken by a job that is still there."""
     ids = json_array([job.id for job in jobs.values()])
     there = dict((yield Statement("places", {"ids": ids})))
     keys = json_array([job.unique for job in jobs.values() if job.unique is not None])
     holders = dict((yield Statement("holders", {"keys": keys})))
+    holders |= dict((yield Statement("windows", {"keys": keys, "now": now})))
     found: dict[int, Receipt] = {}
     for n, job in jobs.items():
         if job.id in there:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from ...limits.fairness import BAND
 from ..sql.database import Schema
 from ..sql.queries import JOB_COLUMNS, load_queries
-from ..sql.rows import COLUMNS
+from ..sql.rows import COLUMNS, LOCK_COLUMNS
 
 CHANNEL: Final = "windlass"
 
@@ -17,18 +18,31 @@ _OURS: Final = re.compile(r"\bwindlass_\w+")
 CAREFUL: Final = "ON CONFLICT DO NOTHING"
 """What an insert of jobs with new ids and without keys does not need, at a fifth of its cost."""
 
+READY: Final = "WHERE state = 'pending' AND queue = a.queue"
+OF_LANES: Final = f"""{READY} AND (lane IS NULL OR (queue, lane) IN (
+      SELECT * FROM unnest(:lane_queues::text[], :lane_names::text[])))"""
+"""What a claim takes; and one that holds the lanes that it knows of, and must not meet others."""
+
 WAITS_FOR: Final = (
     "CASE WHEN state = 'blocked' THEN "
     "(SELECT json_agg(e.parent)::text FROM windlass_edges AS e WHERE e.child = id) END"
 )
 LIVE: Final = {"finished_at": "NULL::bigint", "number": "0", "waits_for": WAITS_FOR}
-FINISHED: Final = {"lease_until": "NULL::bigint", "number": "0", "waits_for": "NULL::text"}
+JOURNAL: Final = {"lease_until": "NULL::bigint", "number": "0", "waits_for": "NULL::text"}
+FINISHED: Final = {**JOURNAL, "awaits": "NULL::text"}
+FREE: Final = {"slot": "NULL::smallint", "special": "NULL::bytea"}
 """What stands for columns that one of the tables does not have."""
+
+FAR: Final = 2**62 - BAND
+"""What is added to the places of groups, for those of other jobs grow beyond where they begin."""
 
 JOBS: Final = {
     **JOB_COLUMNS,
+    "/*band*/": str(FAR),
     "/*columns*/": ", ".join(LIVE.get(name, name) for name in COLUMNS),
     "/*finished_columns*/": ", ".join(FINISHED.get(name, name) for name in COLUMNS),
+    "/*finished_lock_columns*/": ", ".join(FREE.get(name, name) for name in LOCK_COLUMNS),
+    "/*journal_columns*/": ", ".join(JOURNAL.get(name, name) for name in COLUMNS),
 }
 
 
@@ -37,6 +51,7 @@ def load(schema: Schema, name: str | None) -> Mapping[str, str]:
     queries = dict(schema.variants(load_queries(*schema.packages, columns=JOBS)))
     if "insert" in queries:
         queries["insert_fresh"] = queries["insert"].replace(CAREFUL, "")
+        queries["claim_of_lanes"] = queries["claim"].replace(READY, OF_LANES)
     if name is None:
         return queries
     return {key: _qualified(sql, name) for key, sql in queries.items()}

@@ -10,17 +10,18 @@ from ...core.model import Job, Lease, NewJob, Receipt, Transition
 from ...errors import StoreUnavailable
 from ..sql import admin, dependents
 from ..sql.dependents import BATCH, ids_of
-from ..sql.operation import Operation, Plan, Statement
+from ..sql.operation import Operation, Plan, Statement, T
 from ..sql.renewal import renewed
-from ..sql.restore import restore
 from ..sql.store import SqlStore
-from .claim import claim, promote_and_claim
+from .claim import Asked, claim, claim_from_lanes, promote
 from .database import STORE, PostgresDatabase
 from .dialect import dialect_of
 from .finish import complete, finish, is_plain, renew
 from .folding import Folding
 from .insert import insert, insert_fresh, needs_transaction
+from .lanes import lanes_first
 from .loans import PostgresLoans
+from .restore import restore
 from .url import Settings
 from .watch import Watch
 
@@ -63,7 +64,7 @@ class PostgresStore(SqlStore):
         return lambda now: insert(jobs, now)
 
     def restoring(self, jobs: Sequence[Job]) -> Plan[Sequence[Receipt]]:
-        return lambda _: restore(jobs)
+        return lambda now: restore(jobs, now)
 
     async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
         return await self._base.run(lambda now, again: admin.get(ids))
@@ -71,11 +72,14 @@ class PostgresStore(SqlStore):
     async def claim(
         self, queues: Mapping[str, int], limit: int, lease: int, worker: str
     ) -> Sequence[Job]:
-        jobs = await self._base.run(lambda now, again: claim(queues, limit, lease, worker, now))
-        if jobs is None:
-            jobs = await self._write(
-                lambda now: promote_and_claim(queues, limit, lease, worker, now)
-            )
+        asked = Asked(queues, limit, lease, worker)
+        jobs, due, laned = await self._base.run(lambda now, again: claim(asked, now, look=True))
+        if due:
+            await self._write(lambda now: promote(queues, now))
+            jobs, _, laned = await self._base.run(lambda now, again: claim(asked, now, look=False))
+        while laned and not (jobs := await self._write(lambda now: claim_from_lanes(asked, now))):
+            # What it saw was taken by others; there may be more.
+            jobs, _, laned = await self._base.run(lambda now, again: claim(asked, now, look=False))
         if jobs:
             self._folding.changed()
         return jobs
@@ -89,6 +93,8 @@ class PostgresStore(SqlStore):
         if not all([is_plain(each) for each in transitions]):
             return await self._ended(await self._write(lambda now: finish(transitions, now)))
         done = await self._base.run(lambda now, again: complete(transitions, now, again=again))
+        if done.laned:
+            return await self._ended(await self._write(lambda now: finish(transitions, now)))
         self._folding.changed()
         if done.awaited:
             await self._see_to(done.awaited)
@@ -106,6 +112,9 @@ class PostgresStore(SqlStore):
 
     def finishing(self, transitions: Sequence[Transition]) -> Plan[frozenset[str]]:
         return lambda now: ids_of(finish(transitions, now))
+
+    def _moving(self, ids: Sequence[str], plan: Plan[T]) -> Plan[T]:
+        return lanes_first(ids, plan)
 
     async def prune(self, limit: int) -> int:
         await self._folding.tidy()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final
@@ -72,6 +73,7 @@ def parse(url: str) -> Settings:
     for name in ("sslrootcert", "sslcert", "sslkey"):
         if name in driver and not os.path.isfile(driver[name]):
             raise InvalidOption(f"{name} in the PostgreSQL URL names no file: {driver[name]}.")
+    _check_files(driver)
     hosts = authority.rpartition("@")[2] or driver.get("host", "localhost")
     _check_ports(hosts)
     return Settings(
@@ -101,6 +103,23 @@ def _check_ports(hosts: str) -> None:
         _, separator, port = host.rpartition("]")[2].rpartition(":")
         if separator and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
             raise InvalidOption("A port in a PostgreSQL URL is a number from 1 to 65535.")
+
+
+def _check_files(driver: Mapping[str, str]) -> None:
+    """Whether the certificates can be used; the driver would find out with each connection."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        if "sslrootcert" in driver:
+            made.load_verify_locations(driver["sslrootcert"])
+        if "sslcert" in driver:
+            # A key with a passphrase must fail here, not ask for it on the terminal.
+            made.load_cert_chain(driver["sslcert"], driver.get("sslkey"), password=lambda: b"")
+    except OSError as error:
+        reason = error.reason if isinstance(error, ssl.SSLError) else error.strerror
+        raise InvalidOption(
+            f"sslrootcert, sslcert or sslkey of the PostgreSQL URL cannot be used ({reason}): name "
+            "PEM files that this process may read and that belong together."
+        ) from None
 
 
 def _schema(options: Mapping[str, str]) -> str | None:

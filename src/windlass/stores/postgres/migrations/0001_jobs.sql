@@ -13,7 +13,9 @@ CREATE TABLE windlass_jobs (
   started_at  bigint,
   lease_until bigint,
   attempt     integer NOT NULL DEFAULT 0,
+  slot        smallint,                         -- of its lane: 1 if it has one, 0 if it waits for one
   awaited     boolean NOT NULL DEFAULT false,   -- set once another job waits for this one
+  brief       boolean NOT NULL DEFAULT false,   -- its unique key goes when it is first claimed
   id          text    COLLATE "C" NOT NULL,
   queue       text    COLLATE "C" NOT NULL,
   state       text    COLLATE "C" NOT NULL,
@@ -24,6 +26,10 @@ CREATE TABLE windlass_jobs (
   error       text,
   progress    text,
   checkpoint  bytea,
+  awaits      text    COLLATE "C",              -- the signal that the job is parked for
+  mail        bytea,                            -- the signals that came, MessagePack
+  lane        text    COLLATE "C",
+  grp         text    COLLATE "C",              -- the group that it takes turns for
   CONSTRAINT windlass_jobs_pkey PRIMARY KEY (id)
 ) WITH (
   -- By number alone: dead rows are in the way of a claim whether many jobs wait or few. No
@@ -33,8 +39,17 @@ CREATE TABLE windlass_jobs (
   autovacuum_analyze_threshold = 50000, vacuum_truncate = off
 );
 
+-- A key that is held for a time, whatever becomes of the job, has a row of its own here, in a state
+-- that no job has: so one index says who has a key. There `worker` is the job that holds it, `due`
+-- the end of its time.
 CREATE UNIQUE INDEX windlass_jobs_unique ON windlass_jobs (unique_key)
   WHERE unique_key IS NOT NULL;
+
+CREATE INDEX windlass_jobs_window ON windlass_jobs (worker)
+  WHERE state = 'window';
+
+CREATE INDEX windlass_jobs_window_end ON windlass_jobs (due)
+  WHERE state = 'window';
 
 CREATE INDEX windlass_jobs_ready ON windlass_jobs (queue, rank, place)
   WHERE state = 'pending';
@@ -55,6 +70,23 @@ CREATE INDEX windlass_jobs_active ON windlass_jobs (fence)
 CREATE INDEX windlass_jobs_blocked ON windlass_jobs (id)
   WHERE state = 'blocked';
 
+CREATE INDEX windlass_jobs_slots ON windlass_jobs (queue, lane, state)
+  WHERE slot = 1;
+
+-- Who waits in a lane, by priority and in the order of their coming.
+CREATE INDEX windlass_jobs_lane ON windlass_jobs (queue, lane, rank, place)
+  WHERE slot = 0;
+
+CREATE INDEX windlass_jobs_lane_order ON windlass_jobs (queue, lane, place)
+  WHERE slot = 0;
+
+-- Where groups stand in line: pending, or waiting in their lane.
+CREATE INDEX windlass_jobs_group ON windlass_jobs (queue, grp, place)
+  WHERE grp IS NOT NULL AND (state = 'pending' OR slot = 0);
+
+CREATE INDEX windlass_jobs_turns ON windlass_jobs (queue, place)
+  WHERE grp IS NOT NULL AND (state = 'pending' OR slot = 0);
+
 CREATE TABLE windlass_finished (
   place       bigint  NOT NULL,
   rank        bigint  NOT NULL,
@@ -66,6 +98,7 @@ CREATE TABLE windlass_finished (
   expires_at  bigint,                           -- NULL: until someone deletes it
   started_at  bigint,
   attempt     integer NOT NULL,
+  brief       boolean NOT NULL DEFAULT false,
   id          text    COLLATE "C" NOT NULL,
   queue       text    COLLATE "C" NOT NULL,
   state       text    COLLATE "C" NOT NULL,
@@ -76,6 +109,7 @@ CREATE TABLE windlass_finished (
   error       text,
   progress    text,
   checkpoint  bytea,
+  mail        bytea,
   CONSTRAINT windlass_finished_pkey PRIMARY KEY (id)
 ) WITH (vacuum_truncate = off);
 
@@ -129,7 +163,9 @@ CREATE TABLE windlass_journal (
   result      bytea,
   error       text,
   progress    text,
-  checkpoint  bytea
+  checkpoint  bytea,
+  awaits      text    COLLATE "C",
+  mail        bytea
 );
 
 -- Numbers that only grow, and that nobody waits for. Not cached: a number that is taken later
@@ -148,6 +184,26 @@ CREATE TABLE windlass_edges (
   CONSTRAINT windlass_edges_pkey PRIMARY KEY (parent, serial),
   CONSTRAINT windlass_edges_child UNIQUE (child, parent)
 );
+
+-- Lanes that have jobs, and those whose rate still counts. Who settles a lane has its row.
+CREATE TABLE windlass_lanes (
+  idle_at bigint,                               -- from when on it can be forgotten, if nobody is in it
+  queue   text  COLLATE "C" NOT NULL,
+  name    text  COLLATE "C" NOT NULL,
+  limits  bytea NOT NULL,                       -- MessagePack, of the job that came last
+  state   bytea NOT NULL,                       -- MessagePack
+  CONSTRAINT windlass_lanes_pkey PRIMARY KEY (queue, name)
+) WITH (fillfactor = 50);
+
+CREATE INDEX windlass_lanes_idle ON windlass_lanes (idle_at)
+  WHERE idle_at IS NOT NULL;
+
+-- The place of the grouped job of each queue that was handed out last.
+CREATE TABLE windlass_clocks (
+  queue text   COLLATE "C" NOT NULL,
+  place bigint NOT NULL,
+  CONSTRAINT windlass_clocks_pkey PRIMARY KEY (queue)
+) WITH (fillfactor = 50);
 
 -- Jobs that have ended and not all of whose dependents were seen to.
 CREATE TABLE windlass_owed (

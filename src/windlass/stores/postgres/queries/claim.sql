@@ -1,9 +1,12 @@
 -- Hands the next pending jobs to a worker, in one statement; none if some are due to become
--- pending first.
+-- pending first, or if one of them is of a lane, which may count it.
 -- Arguments: queues, mosts (arrays: in order of preference, the most that each may give), limit,
--- lease, worker, look (whether to look for due jobs), now (NULL: the server's clock).
--- Returns: the claim columns with the attempts before this one, then queue, fence, now, and
--- whether jobs are due. At least one row; without a job its id is NULL.
+-- lease, worker, look (whether to look for due jobs), alone (whether
+-- this is all, and not for jobs of lanes), now (NULL: the server's clock); and where that is not
+-- all, of the lanes that jobs may be of: lane_queues, lane_names (arrays).
+-- Returns: the claim columns with the attempts before this one, then queue, fence, now,
+-- whether jobs are due, and whether some are of lanes. At least one row; without a job its id is
+-- NULL.
 -- The fence is taken once the rows are locked: one taken before could be below a fence that
 -- another claim gave to the same job in between.
 WITH moment AS MATERIALIZED (
@@ -23,9 +26,9 @@ WITH moment AS MATERIALIZED (
     )
   ) AS due
 ), picked AS MATERIALIZED (
-  SELECT a.turn, j.id
+  SELECT a.turn, j.id, j.lane
   FROM asked AS a CROSS JOIN LATERAL (
-    SELECT id FROM windlass_jobs
+    SELECT id, lane FROM windlass_jobs
     WHERE state = 'pending' AND queue = a.queue
     ORDER BY rank, place
     LIMIT a.most
@@ -34,24 +37,31 @@ WITH moment AS MATERIALIZED (
   WHERE NOT (SELECT due FROM overdue)
     AND NOT EXISTS (SELECT FROM windlass_paused AS p WHERE p.queue = a.queue)
   LIMIT :limit::bigint
+), counted AS MATERIALIZED (
+  SELECT count(*) AS number, :alone::boolean AND count(lane) > 0 AS laned FROM picked
 ), fenced AS MATERIALIZED (
-  SELECT nextval('windlass_fences') AS fence
-  FROM (SELECT count(*) AS number FROM picked) AS p WHERE number > 0
+  SELECT nextval('windlass_fences') AS fence FROM counted WHERE number > 0 AND NOT laned
 ), claimed AS (
   UPDATE windlass_jobs AS j
   SET state = 'active', attempt = j.attempt + 1, fence = f.fence, started_at = m.now,
-      lease_until = m.now + :lease::bigint, worker = :worker::text, progress = NULL
+      lease_until = m.now + :lease::bigint, worker = :worker::text, progress = NULL,
+      unique_key = CASE WHEN NOT j.brief THEN j.unique_key END
   FROM picked AS p, fenced AS f, moment AS m
   WHERE j.id = p.id
   RETURNING p.turn, j.id, j.spec, j.rank, j.place, j.created_at, j.due, j.attempt, j.unique_key,
-            j.error, j.checkpoint, j.queue, j.fence, j.started_at
+            j.error, j.checkpoint, j.awaits, j.mail, j.queue, j.fence, j.started_at,
+            j.grp
 ), tallied AS (
   INSERT INTO windlass_deltas (queue, state, number)
   SELECT queue, state, sign * number
   FROM (SELECT queue, count(*) AS number FROM claimed GROUP BY queue) AS c,
        (VALUES ('pending', -1), ('active', 1)) AS s (state, sign)
+), turned AS (
+  INSERT INTO windlass_clocks AS t (queue, place)
+  SELECT queue, max(place) FROM claimed WHERE grp IS NOT NULL GROUP BY queue ORDER BY queue
+  ON CONFLICT (queue) DO UPDATE SET place = greatest(t.place, excluded.place)
 )
 SELECT 0, c.id, c.spec, c.rank, c.created_at, c.due, c.attempt - 1, c.unique_key, c.error,
-       c.checkpoint, c.queue, c.fence, c.started_at, o.due
-FROM overdue AS o LEFT JOIN claimed AS c ON true
+       c.checkpoint, c.awaits, c.mail, c.queue, c.fence, c.started_at, o.due, n.laned
+FROM overdue AS o CROSS JOIN counted AS n LEFT JOIN claimed AS c ON true
 ORDER BY c.turn, c.rank, c.place

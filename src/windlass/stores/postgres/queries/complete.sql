@@ -1,18 +1,24 @@
--- Completes those jobs that are still held: they leave the live ones, and are kept or not.
+-- Completes those jobs that are still held: they leave the live ones, and are kept or not. None if
+-- one of them has a slot of a lane, which has to be settled.
 -- Arguments: ids, fences, results (arrays, a job's values at the same place; one fence can stand
 -- for all), now (NULL: the server's clock),
--- notes (whether what is owed to dependents is to be noted).
--- Returns one row: how many were held, their ids unless it was all of them, and the ids of those
--- that others wait for, or NULL.
+-- alone (whether this is all: to look for slots, and to note what is owed to dependents).
+-- Returns one row: how many were held, their ids unless it was all of them, the ids of those
+-- that others wait for, or NULL, and whether one has a slot.
 -- The CASE keeps the planner from going by an index of active jobs: their number is not known.
 WITH moment AS MATERIALIZED (
   SELECT coalesce(:now::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
 ), given AS MATERIALIZED (
   SELECT id, coalesce(fence, (:fences::bigint[])[1]) AS fence, result
   FROM unnest(:ids::text[], :fences::bigint[], :results::bytea[]) AS g (id, fence, result)
+), laned AS MATERIALIZED (
+  SELECT CASE WHEN :alone::boolean AND EXISTS (SELECT FROM windlass_lanes) THEN EXISTS (
+    SELECT FROM windlass_jobs AS j, given AS g WHERE j.id = g.id AND j.slot IS NOT NULL
+  ) ELSE false END AS found
 ), gone AS (
   DELETE FROM windlass_jobs AS j USING given AS g
   WHERE j.id = g.id AND CASE j.state WHEN 'active' THEN j.fence END = g.fence
+    AND NOT (SELECT found FROM laned)
   RETURNING j.id, j.spec, j.queue, j.rank, j.place, j.created_at, j.started_at, j.due, j.keep,
             j.unique_key, j.attempt, j.fence, j.worker, j.error, j.progress, g.result, j.awaited
 ), kept AS (
@@ -41,9 +47,10 @@ WITH moment AS MATERIALIZED (
   ) AS moved
 ), owing AS (
   INSERT INTO windlass_owed (parent, until)
-  SELECT id, nextval('windlass_places') << 20 FROM gone WHERE awaited AND :notes::boolean
+  SELECT id, nextval('windlass_places') << 20 FROM gone WHERE awaited AND :alone::boolean
 )
 SELECT count(*),
        CASE WHEN count(*) < cardinality(:ids::text[]) THEN ARRAY(SELECT id FROM gone) END,
-       array_agg(id) FILTER (WHERE awaited)
+       array_agg(id) FILTER (WHERE awaited),
+       (SELECT found FROM laned)
 FROM gone

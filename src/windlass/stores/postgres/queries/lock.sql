@@ -7,6 +7,6 @@ SELECT * FROM (
 ) AS live
 UNION ALL
 SELECT * FROM (
-  SELECT /*lock_columns*/ FROM windlass_finished WHERE id = ANY (ARRAY(SELECT id FROM wanted))
+  SELECT /*finished_lock_columns*/ FROM windlass_finished WHERE id = ANY (ARRAY(SELECT id FROM wanted))
   ORDER BY id FOR UPDATE
 ) AS finished

@@ -6,12 +6,12 @@ WITH given AS MATERIALIZED (
 ), gone AS (
   DELETE FROM windlass_finished AS f USING given AS g WHERE f.id = g.id
   RETURNING f.id, f.spec, f.queue, g.state, f.rank, coalesce(g.place, f.place), f.created_at,
-            f.started_at, g.due, f.keep, f.unique_key, 0, f.fence, f.worker, f.error, f.progress,
-            f.result, f.checkpoint
+            f.started_at, g.due, f.keep, f.unique_key, f.brief, 0, f.fence, f.worker, f.error,
+            f.progress, f.result, f.checkpoint, f.mail
 ), back AS (
   INSERT INTO windlass_jobs
-    (id, spec, queue, state, rank, place, created_at, started_at, due, keep, unique_key, attempt,
-     fence, worker, error, progress, result, checkpoint)
+    (id, spec, queue, state, rank, place, created_at, started_at, due, keep, unique_key, brief,
+     attempt, fence, worker, error, progress, result, checkpoint, mail)
   SELECT * FROM gone
   RETURNING queue
 )
