@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from ...core.model import Job
 from ...core.states import State
-from ..sql.claim import promote
-from ..sql.operation import Operation, Row, Statement, one
+from ..sql.claim import Claim as Terms
+from ..sql.claim import let_go_started, needs_more, note_turns, promote, with_company
+from ..sql.lanes import conclude, settle_all
+from ..sql.line import is_special
+from ..sql.operation import Bulk, Operation, Row, Statement, one
 from ..sql.rows import CLAIM_COLUMNS, to_claimed, to_job
 from ..sql.tally import Tally
 from .horizon import Spot
@@ -66,17 +71,47 @@ def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
             ripe.append(queue)
     if ripe:
         yield from promote(ripe, tally, now)
+        if tally.lanes:
+            yield from settle_all(tally, now)
     picked = yield from _picked(call, tally)
     claimed: list[Job] = []
     if picked:
-        fence, until, worker = one((yield FENCE)), now + call.lease, call.worker
+        terms = Terms(one((yield FENCE)), now + call.lease, call.worker, now)
+        claimed = [to_claimed(row, queue, *terms) for queue, row in picked]
+        special = needs_more(claimed)
+        if special:
+            picked, claimed = yield from _in_company(picked, claimed, terms, tally)
+        fence = claimed[0].fence
         call.tried.append(fence)
-        claimed = [to_claimed(row, queue, fence, until, worker, now) for queue, row in picked]
-        refs = [job.ref for job in claimed]
-        values = {"refs": refs, "fence": fence, "until": until, "worker": worker, "now": now}
-        yield Statement("claim", values)
-    yield from tally.write()
+        values = {"fence": fence, "until": terms.until, "worker": terms.worker, "now": now}
+        yield Statement("claim", {"refs": [job.ref for job in claimed], **values})
+        if special:
+            yield from let_go_started(picked, claimed)
+            yield from _leave_line(claimed)
+    yield from conclude(tally, now)
     return claimed
+
+
+def _in_company(
+    picked: Sequence[tuple[str, Row]], claimed: Sequence[Job], terms: Terms, tally: Tally
+) -> Operation[tuple[list[tuple[str, Row]], list[Job]]]:
+    """The jobs of a claim with those that come along."""
+    for queue in sorted({job.queue for job in claimed if job.spec.group and job.spec.lane}):
+        # The clock before the lanes, as all who give out places: so they wait and do not lock.
+        yield Statement("clock_of", {"queue": queue})
+    rows, jobs = yield from with_company(picked, claimed, terms, tally)
+    if len(jobs) > len(claimed):
+        # The fence was taken before these were locked: it could be below one that they had.
+        fence = one((yield FENCE))
+        jobs = [msgspec.structs.replace(job, fence=fence) for job in jobs]
+    return rows, jobs
+
+
+def _leave_line(claimed: Sequence[Job]) -> Operation[None]:
+    turns: list[Row] = [(job.id,) for job in claimed if is_special(job.spec)]
+    if turns:
+        yield Bulk("start_turns", turns)
+    yield from note_turns(claimed)
 
 
 def _picked(call: Claim, tally: Tally) -> Operation[list[tuple[str, Row]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ..sql.rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS
+from ..sql.rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS, SPECIAL
 
 _NAMES: Final = frozenset({"id", "queue", "unique_key"})
 _ONLY_FINISHED: Final = frozenset({"finished_at", "result"})
@@ -22,13 +22,13 @@ def _listed(columns: Iterable[str], missing: frozenset[str] = frozenset()) -> st
 def _expression(name: str) -> str:
     if name in _NAMES:
         return f"CONVERT({name} USING utf8mb4)"
-    return {"rank": "`rank`", "waits_for": _WAITS_FOR}.get(name, name)
+    return {"rank": "`rank`", "waits_for": _WAITS_FOR, "special": SPECIAL}.get(name, name)
 
 
 def _finished() -> str:
-    """A finished job has no place and no lease; among others of its time it stands by number."""
+    """A finished job has no place, lease or wait; among others of its time it stands by number."""
     named = [{"place": "number"}.get(name, name) for name in COLUMNS]
-    return _listed(named, frozenset({"lease_until", "waits_for"}))
+    return _listed(named, frozenset({"lease_until", "waits_for", "awaits"}))
 
 
 JOB_COLUMNS: Final = {
@@ -37,5 +37,7 @@ JOB_COLUMNS: Final = {
     "/*journal_columns*/": _listed(COLUMNS, frozenset({"waits_for"})),
     "/*claim_columns*/": _listed(CLAIM_COLUMNS),
     "/*lock_columns*/": _listed(LOCK_COLUMNS),
+    "/*finished_lock_columns*/": _listed(LOCK_COLUMNS, frozenset({"slot", "special"})),
+    "/*special*/": SPECIAL,
 }
 """What stands for lists of columns in the queries of the store."""

@@ -7,16 +7,20 @@ several statements at once, and not every driver takes lists.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ...core.clock import Clock
 from ..sql.dialect import Dialect, Step, by_clock
 from ..sql.operation import Bulk, Rows, Statement
 from .script import LISTS, ROWS_AT_ONCE, Part, Piece, Script, compiled, several
 
+CURRENT: Final = ("/*current*/", "LOCK IN SHARE MODE")
+"""A mark in queries that must see what others have committed. Our own sessions do; here each
+transaction may look at the state of its beginning, as by default it does, but for locking reads."""
+
 
 def dialect_of(queries: Mapping[str, str], clock: Clock | None) -> Dialect:
-    scripts = {name: compiled(text) for name, text in queries.items()}
+    scripts = {name: compiled(text.replace(*CURRENT)) for name, text in queries.items()}
 
     def steps(asked: Statement | Bulk) -> Iterator[Step]:
         script = scripts[asked.query]

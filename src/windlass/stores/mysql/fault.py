@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import Final
 
 from asyncmy import errors
@@ -83,6 +84,22 @@ def in_our_words(error: BaseException, where: str) -> WindlassError:
     if number in TOO_LARGE:
         return too_large(text)
     return StoreError(f"{where} could not do what was asked: {text}.")
+
+
+def distrust(error: BaseException, where: str) -> StoreError | None:
+    """What to tell if the two sides did not agree on TLS, which no waiting helps."""
+    cause = error.__cause__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return StoreError(
+            f"The certificate of {where} is not trusted ({cause.verify_message.rstrip('.')}): name "
+            "its authority with ca=FILE, or write verify=no to trust anybody."
+        )
+    # The answer to our greeting was a sentence in the clear.
+    if isinstance(cause, ssl.SSLError) and cause.reason == "WRONG_VERSION_NUMBER":
+        return StoreError(
+            f"{where} does not speak TLS: turn it on there, or leave tls=on out of the URL."
+        )
+    return None
 
 
 def too_large(detail: str) -> PayloadTooLarge:

@@ -10,6 +10,7 @@ from ...core.states import FINISHED, State
 from ..sql import journal
 from ..sql.dependents import Ended, end
 from ..sql.finish import ends_of, first_of_each, one_by_one
+from ..sql.lanes import conclude
 from ..sql.operation import Bulk, Operation, Row, Statement
 from ..sql.rows import json_array
 from ..sql.tally import Tally
@@ -41,13 +42,16 @@ def finish(transitions: Sequence[Transition], now: int, *, again: bool = False) 
     # What is noted must be written first, even if it is not kept.
     plain = [] if noting else [each for each in transitions if _is_plain(each)]
     others = transitions if noting else [each for each in transitions if not _is_plain(each)]
-    applied, awaited = (yield from _complete(plain, tally, now)) if plain else ([], False)
+    applied, awaited, laned = (
+        (yield from _complete(plain, tally, now)) if plain else ([], False, [])
+    )
+    others = [*others, *laned]
     if others:
         applied += yield from one_by_one(others, tally, now, noting)
     owing, ending = False, awaited or any(each.state in FINISHED for each in others)
     if ending:
         owing = yield from end(ends_of(transitions, applied), tally, now, noting)
-    yield from tally.write()
+    yield from conclude(tally, now)
     held = {each.id for each in applied}
     if again and len(held) < len(transitions):
         held |= yield from _done_before([each for each in transitions if each.id not in held])
@@ -58,16 +62,24 @@ def _done_before(transitions: Sequence[Transition]) -> Operation[set[str]]:
     """The ids of those that stand as their transition left them."""
     ids = sorted({each.id for each in transitions})
     done = {*(yield Statement("done_before", {"ids": ids}))}
-    return {each.id for each in transitions if (each.id, each.fence, each.state.value) in done}
+    return {
+        each.id
+        for each in transitions
+        if (each.id, each.fence, each.state.value) in done
+        # Its signal had come: it went on at once.
+        or (each.awaits is not None and (each.id, each.fence, State.PENDING.value) in done)
+    }
 
 
 def _complete(
     plain: Sequence[Transition], tally: Tally, now: int
-) -> Operation[tuple[list[Transition], bool]]:
-    """Those that were applied, and whether others wait for one of them."""
+) -> Operation[tuple[list[Transition], bool, list[Transition]]]:
+    """Those that were applied, whether others wait for one of them, and those that have a slot of
+    a lane, which are left to be looked at one by one."""
     asked = {(each.ref, each.fence): each for each in plain}
-    rows = yield _lock(plain)
-    done = [(row, asked[row[:2]]) for row in rows if row[:2] in asked]
+    rows = [row for row in (yield _lock(plain)) if row[:2] in asked]
+    laned = [asked[row[:2]] for row in rows if row[5] is not None]
+    done = [(row, asked[row[:2]]) for row in rows if row[5] is None]
     kept = [row[0] for row, _ in done if row[3] > 0]
     if kept:
         yield Statement("complete", {"refs": kept, "now": now})
@@ -80,6 +92,6 @@ def _complete(
             yield Bulk("set_result", results)
     if done:
         yield Statement("remove", {"numbers": json_array([row[0] for row, _ in done])})
-    for (_, _, queue, keep, _), _ in done:
+    for (_, _, queue, keep, _, _), _ in done:
         tally.move(queue, State.ACTIVE, State.COMPLETED if keep > 0 else None)
-    return [each for _, each in done], any([row[4] for row, _ in done])
+    return [each for _, each in done], any([row[4] for row, _ in done]), laned

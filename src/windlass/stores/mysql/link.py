@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import asyncmy
 from asyncmy import errors
 
-from ...errors import StoreError
+from ...errors import MissingExtra, StoreError
 from ..sql.operation import Rows
-from .fault import is_lost, too_large
+from .fault import distrust, is_lost, too_large
 from .script import ROOM, Literal
 from .url import Settings
 
@@ -125,7 +125,7 @@ class Link:
 
 
 async def connect(settings: Settings) -> Link:
-    """One more connection; raises what the driver raises, and `StoreError` for an old server."""
+    """One more connection; raises what the driver raises, and `StoreError` for a bad server."""
     try:
         raw = await asyncmy.connect(
             host=settings.host,
@@ -142,6 +142,16 @@ async def connect(settings: Settings) -> Link:
         )
     except TimeoutError:
         raise errors.OperationalError(2003, "no answer in time") from None
+    except errors.OperationalError as error:
+        raise distrust(error, settings.where) or error from error.__cause__
+    except RuntimeError as error:
+        # The driver's word for it; without TLS, MySQL 8 wants the password encrypted by itself.
+        if "cryptography" not in str(error):
+            raise
+        raise MissingExtra(
+            f"{settings.where} wants the password encrypted: pip install 'windlass[crypto]', or "
+            "encrypt all with tls=on in the URL."
+        ) from None
     link = Link(raw, settings.timeout)
     try:
         check_version(raw.get_server_info(), settings.where)

@@ -17,7 +17,7 @@ from ..sql.operation import Rows
 Literal = Callable[[Any], str]
 """Writes a value as SQL; the driver's, for it knows how the server reads texts."""
 
-LISTS: Final = frozenset({"ids", "keys", "refs"})
+LISTS: Final = frozenset({"ids", "keys", "names", "refs"})
 """Arguments that stand for several values, as in `id IN :ids`; operations give them as JSON."""
 
 ROWS_AT_ONCE: Final = 250

@@ -30,6 +30,11 @@ CREATE TABLE IF NOT EXISTS windlass_jobs (
   error       LONGTEXT,
   progress    LONGTEXT,
   checkpoint  LONGBLOB,
+  awaits      VARCHAR(512),                  -- the signal that the job is parked for
+  mail        LONGBLOB,                      -- the signals that came, MessagePack
+  lane        VARBINARY(1024),
+  slot        TINYINT,                       -- of its lane: 1 if it has one, 0 if it waits for one
+  grp         VARBINARY(1024),               -- the group that it takes turns for
   line        VARBINARY(528) GENERATED ALWAYS AS (
     CASE state
       WHEN 'active' THEN CONCAT(LPAD(HEX(fence), 16, '0'), id)
@@ -69,6 +74,7 @@ CREATE TABLE IF NOT EXISTS windlass_finished (
   error       LONGTEXT,
   progress    LONGTEXT,
   checkpoint  LONGBLOB,
+  mail        LONGBLOB,
   PRIMARY KEY (state, finished_at, number),
   UNIQUE KEY windlass_finished_id (id),
   KEY windlass_finished_expiry (expires_at)
@@ -129,6 +135,8 @@ CREATE TABLE IF NOT EXISTS windlass_journal (
   error       LONGTEXT,
   progress    LONGTEXT,
   checkpoint  LONGBLOB,
+  awaits      VARCHAR(512),
+  mail        LONGBLOB,
   number      BIGINT NOT NULL,
   PRIMARY KEY (line)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
@@ -142,6 +150,52 @@ CREATE TABLE IF NOT EXISTS windlass_edges (
   anyway TINYINT NOT NULL,                   -- 1 if the dependent runs however the parent ends
   PRIMARY KEY (parent, serial),
   UNIQUE KEY windlass_edges_child (child, parent)
+) ENGINE = InnoDB;
+
+-- Lanes that have jobs, and those whose rate still counts.
+CREATE TABLE IF NOT EXISTS windlass_lanes (
+  queue   VARBINARY(512) NOT NULL,
+  name    VARBINARY(1024) NOT NULL,
+  limits  BLOB NOT NULL,                     -- MessagePack, of the job that came last
+  state   BLOB NOT NULL,                     -- MessagePack
+  idle_at BIGINT,                            -- from when on it can be forgotten, if nobody is in it
+  PRIMARY KEY (queue, name),
+  KEY windlass_lanes_idle (idle_at)
+) ENGINE = InnoDB;
+
+-- Where jobs of lanes and groups stand: those that have a slot or wait for one, and those of groups
+-- that are in line. Told by the jobs themselves; here it costs no other job an index.
+CREATE TABLE IF NOT EXISTS windlass_turns (
+  id     VARBINARY(512) NOT NULL,
+  queue  VARBINARY(512) NOT NULL,
+  lane   VARBINARY(1024),
+  stand  TINYINT,                            -- 0 waits for a slot, 1 has one and is pending, 2 has one
+  grp    VARBINARY(1024),                    -- if it is pending or waits for a slot
+  `rank` SMALLINT NOT NULL,
+  place  BIGINT NOT NULL,
+  bin    BIGINT GENERATED ALWAYS AS (place DIV 1024) STORED,
+  PRIMARY KEY (id),
+  KEY windlass_turns_lane (queue, lane, stand, `rank`, place),
+  KEY windlass_turns_order (queue, lane, stand, place),
+  KEY windlass_turns_group (queue, grp, place),
+  KEY windlass_turns_place (queue, bin, place)
+) ENGINE = InnoDB;
+
+-- The place of the grouped job of each queue that was handed out last.
+CREATE TABLE IF NOT EXISTS windlass_clocks (
+  queue VARBINARY(512) NOT NULL,
+  place BIGINT NOT NULL,
+  PRIMARY KEY (queue)
+) ENGINE = InnoDB;
+
+-- Unique keys that are held for a time, whatever becomes of the job that took them.
+CREATE TABLE IF NOT EXISTS windlass_windows (
+  unique_key VARBINARY(1024) NOT NULL,
+  job        VARBINARY(512) NOT NULL,
+  until      BIGINT NOT NULL,
+  PRIMARY KEY (unique_key),
+  KEY windlass_windows_job (job),
+  KEY windlass_windows_until (until)
 ) ENGINE = InnoDB;
 
 -- Jobs that have ended and not all of whose dependents were seen to.

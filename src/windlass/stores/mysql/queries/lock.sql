@@ -5,5 +5,5 @@
 (SELECT /*lock_columns*/ FROM windlass_jobs FORCE INDEX (windlass_jobs_id)
  WHERE id IN :ids FOR UPDATE)
 UNION ALL
-(SELECT /*lock_columns*/ FROM windlass_finished FORCE INDEX (windlass_finished_id)
+(SELECT /*finished_lock_columns*/ FROM windlass_finished FORCE INDEX (windlass_finished_id)
  WHERE id IN :ids FOR UPDATE)

@@ -1,6 +1,6 @@
 -- Active jobs by number, held until the commit. Arguments: refs.
--- Returns: number, fence, queue, keep, awaited (1 or 0).
-SELECT number, fence, CONVERT(queue USING utf8mb4), keep, awaited
+-- Returns: number, fence, queue, keep, awaited (1 or 0), slot.
+SELECT number, fence, CONVERT(queue USING utf8mb4), keep, awaited, slot
 FROM windlass_jobs FORCE INDEX (PRIMARY)
 WHERE number IN :refs AND state = 'active'
 FOR UPDATE
