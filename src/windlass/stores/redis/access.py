@@ -57,6 +57,13 @@ class Access:
         """A plain command on one key of the shard."""
         return await self._transport.send(self._keys.slot, command, self._keys.of(key), *words)
 
+    async def exist(self, *keys: str) -> int:
+        """How many of these keys of the shard there are."""
+        number: int = await self._transport.send(
+            self._keys.slot, "EXISTS", *(self._keys.of(key) for key in keys)
+        )
+        return number
+
     async def time(self) -> int:
         """The store's time in milliseconds."""
         if self._clock is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...core.model import Job
 from ...errors import StoreError
 from .lookout import Lookout
+from .names import Names
+from .replies import Owed
 from .shard import Shard
 from .spread import Spread
 
@@ -22,43 +24,58 @@ Stop = tuple[int, str]
 """A shard and a queue that it has, or has a part of."""
 
 
+class Ways(NamedTuple):
+    """What it takes to ask several shards."""
+
+    shards: Sequence[Shard]
+    spread: Spread
+    names: Names
+    lookout: Lookout
+
+
 async def claim(
-    shards: Sequence[Shard],
-    spread: Spread,
-    lookout: Lookout,
-    queues: Mapping[str, int],
-    limit: int,
-    lease: int,
-    worker: str,
-    beyond: int | str,
+    ways: Ways, queues: Mapping[str, int], limit: int, lease: int, worker: str, beyond: int | str
 ) -> list[Job]:
     """Jobs from queues in the order of preference, with one call to a shard for all of its own."""
+    shards, spread, names, lookout = ways
     if len(shards) == 1 and len(queues) <= MOST_QUEUES:
-        return await shards[0].claim(queues, limit, lease, worker) if queues else []
+        return (await shards[0].claim(queues, limit, lease, worker)).jobs if queues else []
     stops = [(shard, queue) for queue in queues for shard in spread.of_queue(queue)]
     stops = await _with_work(shards, lookout, stops)
     taken: list[Job] = []
+    room = limit
     left = dict(queues)
     failed: dict[int, StoreError] = {}
     for number, part in _calls(stops):
-        room = limit - len(taken)
         if room == 0 or number in failed:
             continue
         caps = {queue: left[queue] for queue in part}
         try:
-            jobs = await shards[number].claim(caps, room, lease, worker, beyond)
+            jobs, owed, led = await shards[number].claim(caps, room, lease, worker, beyond)
         except StoreError as error:
             failed[number] = error
             continue
         for job in jobs:
             left[job.queue] -= 1
         taken += jobs
+        room -= led
+        if owed:
+            await _pay(names, shards[number], owed)
     for failure in failed.values():
         if not taken:
             raise failure
         # What was taken elsewhere must be handed over, or it waits for its lease to end.
         log.warning("nothing could be claimed from some queues: %s", failure)
     return taken
+
+
+async def _pay(names: Names, shard: Shard, owed: Sequence[Owed]) -> None:
+    """Give up the unique keys of jobs that hold them until they start."""
+    try:
+        await names.pay_owed(shard, owed)
+    except StoreError as error:
+        # It is noted, and done later; the jobs are to be handed over.
+        log.warning("keys of jobs that were started stay taken for now: %s", error)
 
 
 def _calls(stops: Sequence[Stop]) -> Iterator[tuple[int, Sequence[str]]]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
+import msgspec
+
 from ...core.dependents import unknown_parent
 from ...core.model import Job, NewJob, Receipt
-from ...core.states import State
+from ...core.schedule import following
+from ...core.unique import Clash, clash
 from ...errors import StoreError, StoreUnavailable
 from .arrivals import Arrival, key_of, restore
+from .io import Word
 from .names import Names
 from .packing import pack_new, pack_restored
 from .parents import Parents, first_reasons, parent_words, reason_for
 from .portions import parts
 from .record import unpack_id
+from .rivals import CLASH, Replaced, Rivalry, Rivals, may_clash
 from .shard import Shard
 from .spread import Spread
 from .together import together
@@ -31,6 +36,8 @@ TRIES: Final = 10
 
 A = TypeVar("A", NewJob, Job)
 
+replace = msgspec.structs.replace
+
 
 class Inserter:
     """Inserts jobs into their shards."""
@@ -43,6 +50,7 @@ class Inserter:
         parents: Parents,
         unblocking: Unblocking,
     ) -> None:
+        self._rivalry = Rivalry(shards, names)
         self._shards = shards
         self._spread = spread
         self._names = names
@@ -86,35 +94,43 @@ class Inserter:
         if number > MOST_PARENTS:
             await self._parents.check(jobs)
             return await self._insert_checked(jobs)
-        if number:
+        if number or any(map(may_clash, jobs)):
             return await self._insert_related(jobs, strict=True)
         packed = [pack_new(job) for job in jobs]
         return (await self._shards[0].insert_packed(jobs, packed))[0].receipts
 
     async def _insert_related(self, jobs: Sequence[NewJob], *, strict: bool) -> list[Receipt]:
-        """Jobs that depend on others, with all of them in one step.
+        """Jobs that depend on others, or may replace or follow others, all in one step.
 
-        Why a job is cancelled at once is told to the script, which says first what it needs.
+        Why a job is cancelled at once, and what it is if it follows another, is told to the
+        script, which says first what it needs.
         """
         packed = [pack_new(job) for job in jobs]
-        reasons = first_reasons(jobs)
+        reasons, rivals = first_reasons(jobs), Rivals()
         for _ in range(TRIES):
-            words = parent_words(jobs, reasons, strict=strict)
-            accepted, unsaid = await self._shards[0].insert_packed(jobs, packed, parents=words)
+            words: Sequence[Word] = ()
+            if any(job.spec.parents for job in jobs):
+                words = parent_words(jobs, reasons, strict=strict)
+            accepted, unsaid = await self._shards[0].insert_packed(
+                jobs, packed, parents=words, followers=rivals.followers, queues=rivals.queues
+            )
             if not unsaid:
                 return accepted.receipts
-            if unsaid[0] != b"why":
+            if unsaid[0] == CLASH:
+                rivals.note(jobs, unsaid[1:])
+            elif unsaid[0] != b"why":
                 raise unknown_parent(jobs[unsaid[0]].id, unpack_id(unsaid[1]))
-            for raw, state in zip(unsaid[1::2], unsaid[2::2], strict=True):
-                parent = unpack_id(raw)
-                reasons[parent, state] = reason_for(parent, state)
+            else:
+                for raw, state in zip(unsaid[1::2], unsaid[2::2], strict=True):
+                    parent = unpack_id(raw)
+                    reasons[parent, state] = reason_for(parent, state)
         raise StoreUnavailable("The jobs that these depend on change all the time; try again.")
 
     async def _insert_fresh(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
         """Jobs whose names are nobody else's: each shard's in one step."""
         groups: dict[int, list[NewJob]] = {}
         for job in jobs:
-            groups.setdefault(self._spread.of_job(job.queue, job.id), []).append(job)
+            groups.setdefault(self._spread.of(job), []).append(job)
         answers = await together(
             [self._insert_into(self._shards[number], group) for number, group in groups.items()]
         )
@@ -131,11 +147,43 @@ class Inserter:
     async def _accept(self, jobs: Sequence[Arrival]) -> Sequence[Receipt]:
         receipts: list[Receipt] = []
         for part in apart(jobs):
-            acceptance = await self._names.accept(part)
-            receipts += acceptance.receipts
-            await self._unblocking.see_to(acceptance.endings)
-            await self._unblocking.look_at(acceptance.where)
+            if isinstance(part[0], NewJob) and may_clash(part[0]):
+                receipts.append(await self._accept_clashing(part[0]))
+            else:
+                receipts += await self._accept_part(part)
         return receipts
+
+    async def _accept_part(self, jobs: Sequence[Arrival], before: str = "") -> Sequence[Receipt]:
+        acceptance = await self._names.accept(jobs, before)
+        await self._unblocking.see_to(acceptance.endings)
+        await self._unblocking.look_at(acceptance.where)
+        return acceptance.receipts
+
+    async def _accept_clashing(self, job: NewJob) -> Receipt:
+        """A job that may replace or follow the one that holds its key; from the start again, if
+        that has moved on meanwhile."""
+        plain = replace(job, conflict="reject")
+        replaced = Replaced.MOVED_ON
+        for _ in range(TRIES):
+            (receipt,) = await self._accept_part([plain])
+            if not receipt.duplicate or receipt.id == job.id:
+                return receipt
+            holder = await self._rivalry.look_at(receipt.id)
+            match clash(job.conflict, holder and holder.job):
+                case Clash.REPLACES if holder is not None:
+                    replaced = await self._rivalry.replace(holder, job)
+                    if replaced is Replaced.YES:
+                        return receipt
+                case Clash.FOLLOWS:
+                    follower = following(plain, receipt.id)
+                    (followed,) = await self._accept_part([follower], receipt.id)
+                    if not followed.duplicate:
+                        return followed
+                case _:
+                    return receipt
+        if replaced is Replaced.IS_NO_HOLDER:
+            return receipt
+        raise StoreUnavailable("The job that holds the key changes all the time; try again.")
 
     # -- move ----------------------------------------------------------------------------
 
@@ -147,12 +195,12 @@ class Inserter:
         answers = await together([shard.known(ids) for shard in self._shards])
         awaited = frozenset().union(*(known.awaited for known in answers))
         receipts: list[Receipt] = []
-        for part in _one_by_one(jobs, lambda job: job.state is State.BLOCKED or job.id in awaited):
+        for part in _one_by_one(jobs, lambda job: bool(job.waits_for) or job.id in awaited):
             receipts += await self._restore_part(part)
         return receipts
 
     async def _restore_part(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
-        if len(self._shards) > 1 or jobs[0].state is State.BLOCKED:
+        if len(self._shards) > 1 or jobs[0].waits_for:
             return await self._accept(jobs)
         packed = [pack_restored(job) for job in jobs]
         accepted = await restore(self._shards[0], jobs, packed)
@@ -208,13 +256,15 @@ def _one_by_one(jobs: Sequence[Job], alone: Callable[[Job], bool]) -> Iterator[S
 
 
 def apart(jobs: Sequence[Arrival]) -> Iterator[Sequence[Arrival]]:
-    """Jobs in portions in which no id and no unique key comes twice, and none needs another."""
+    """Jobs in portions in which no id and no unique key comes twice, and none needs another; one
+    that may replace another by itself."""
     part: list[Arrival] = []
     names: set[tuple[str, str]] = set()
     for job in jobs:
         key = key_of(job)
         own = {("i", job.id)} if key is None else {("i", job.id), ("u", key)}
-        if names & (own | {("i", parent) for parent in job.spec.parents}):
+        alone = may_clash(job) or (part and may_clash(part[0]))
+        if part and (alone or names & (own | {("i", parent) for parent in job.spec.parents})):
             yield part
             part, names = [], set()
         part.append(job)

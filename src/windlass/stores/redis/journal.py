@@ -14,7 +14,7 @@ from .record import Sides, read
 from .shard import Shard
 from .together import together
 
-SIDES: Final = ("large", "result", "error", "progress", "checkpoint")
+SIDES: Final = ("large", "result", "error", "progress", "checkpoint", "mail")
 
 
 async def keep_journal(shards: Sequence[Shard], on: bool) -> None:

@@ -36,6 +36,13 @@ FIXED: Final = (
     "waits",
     "dependents",
     "endings",
+    "traits",
+    "windows",
+    "mail",
+    "lanes",
+    "entered",
+    "grouped",
+    "idle",
 )
 """In the order of `lua/shared/keys.lua`."""
 

@@ -12,9 +12,9 @@ from typing import Final
 from ...core.model import Job, JobQuery, Page
 from ...core.states import FINISHED, State
 from ..contract import SCAN_BATCH
-from ..cursor import Cursor, Key, plan
+from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .portions import parts
-from .record import CODES, line_score, pack_key
+from .record import CODES, line_score, pack_id, pack_key
 from .replies import Row, read_rows
 from .shard import Shard
 from .together import together
@@ -24,12 +24,17 @@ QUEUES_AT_ONCE: Final = 50
 
 Keyed = tuple[Key, Job]
 
+ORDERED: Final = (State.SCHEDULED, State.RETRY, *FINISHED)
+TYPES: Final = {**KEY_TYPES, **{state: (*KEY_TYPES[state], str) for state in ORDERED}}
+"""By the id at last, as it sorts here: jobs of groups may have had the same place, one after the
+other."""
+
 
 async def find(shards: Sequence[Shard], query: JobQuery) -> Page:
     found: list[Job] = []
     scanned = 0
     seen: Cursor | None = None
-    for state, start in plan(query):
+    for state, start in plan(query, TYPES):
         after = start
         while True:
             room = SCAN_BATCH - scanned if query.filters else query.limit - len(found)
@@ -101,14 +106,21 @@ def _bound(shard: Shard, state: State, after: Key | None) -> list[str | bytes | 
         return [f"({line_score(-int(minus_priority), shard.places.after(int(place)))}"]
     if after is None:
         return [CODES[state], b""]
-    _, due, place = after
-    return [CODES[state], pack_key(int(due), shard.places.after(int(place)))]
+    _, due, place, id = after
+    bound = pack_key(int(due), shard.places.after(int(place)))
+    return [CODES[state], bound + _own_id(shard, int(place), str(id))]
 
 
 def _waiting_key(shard: Shard, row: Row) -> Key:
-    job = row.job
-    middle = -job.priority if job.state is State.PENDING else job.due
-    return job.queue, middle, shard.places.wide(row.place)
+    job, place = row.job, shard.places.wide(row.place)
+    if job.state is State.PENDING:
+        return job.queue, -job.priority, place
+    return job.queue, job.due, place, pack_id(job.id).hex()
+
+
+def _own_id(shard: Shard, place: int, id: str) -> bytes:
+    """The id of the last job seen, if it is of this shard: no other has its place."""
+    return bytes.fromhex(id) if shard.places.owns(place) else b""
 
 
 async def _active(shard: Shard, after: Key | None, size: int) -> list[Keyed]:
@@ -134,8 +146,13 @@ def _after(after: Key | None, rows: Iterable[Row]) -> Iterable[Keyed]:
 async def _finished(shard: Shard, state: State, after: Key | None, size: int) -> list[Keyed]:
     bound = b""
     if after is not None:
-        moment, place = map(int, after)
-        bound = pack_key(moment, shard.places.before(place))
+        moment, place, id = int(after[0]), int(after[1]), str(after[2])
+        bound = pack_key(moment, shard.places.before(place)) + _own_id(shard, place, id)
     values = await shard.run("find_finished", (), [size, CODES[state], bound])
     rows = read_rows(values, shard.ref)
-    return [((row.job.finished_at or 0, shard.places.wide(row.place)), row.job) for row in rows]
+    return [(_finished_key(shard, row), row.job) for row in rows]
+
+
+def _finished_key(shard: Shard, row: Row) -> Key:
+    place, id = shard.places.wide(row.place), pack_id(row.job.id)
+    return row.job.finished_at or 0, place, id.hex()

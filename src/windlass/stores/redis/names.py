@@ -25,6 +25,7 @@ from ...core.states import LIVE
 from ...errors import StoreUnavailable
 from .arrivals import Arrival, is_fresh, key_of, let_in, note_of, pack
 from .edges import Ending
+from .io import Word
 from .parents import Parents, Told, dependent, depends
 from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, pack_id, unpack_id
 from .replies import Owed
@@ -41,6 +42,10 @@ class Claim(NamedTuple):
     owner: str
     job: int
     """the position of the job"""
+    window: int = 0
+    """of a key: for how many milliseconds, 0 if as long as the job is live"""
+    before: str = ""
+    """of a key: the job that is to give it up for this one"""
 
     def words(self) -> tuple[bytes, bytes]:
         if self.kind == "i":
@@ -76,17 +81,18 @@ class Names:
             more |= REMOTE_KEY
         return more
 
-    async def accept(self, jobs: Sequence[Arrival]) -> Acceptance:
+    async def accept(self, jobs: Sequence[Arrival], before: str = "") -> Acceptance:
         """Accept jobs of one kind and any shards, none of which has a name in common with
-        another, or depends on another."""
-        shards = [self._spread.of_job(job.queue, job.id) for job in jobs]
+        another, or depends on another. If it is one that follows the job `before`, it takes its
+        unique key over."""
+        shards = [self._spread.of(job) for job in jobs]
         flags = [self.remote(job, shard) for job, shard in zip(jobs, shards, strict=True)]
         there, awaited = await self._known(jobs)
         receipts = [Receipt(job.id, duplicate=True) if job.id in there else None for job in jobs]
         todo = [n for n, receipt in enumerate(receipts) if receipt is None]
         held = [n for n in todo if flags[n]]
         if held:
-            await self._take_names(jobs, shards, flags, held, receipts)
+            await self._take_names(jobs, shards, flags, held, receipts, before)
         todo = [n for n in todo if not receipts[n]]
         for n in todo:
             await self._parents.expect(jobs[n].id, shards[n], awaited.get(jobs[n].id, ()))
@@ -131,6 +137,7 @@ class Names:
         flags: Sequence[int],
         held: list[int],
         receipts: list[Receipt | None],
+        before: str,
     ) -> None:
         for shard, group in _grouped((n, shards[n]) for n in held):
             words: list[str | bytes] = [note_of(jobs[group[0]])]
@@ -142,9 +149,9 @@ class Names:
                 receipts[n] = Receipt(jobs[n].id, duplicate=True)
         for kind, flag in (("i", REMOTE_ID), ("u", REMOTE_KEY)):
             claims = [
-                self._claim(kind, jobs[n], shards[n], n)
+                self._claim(kind, jobs[n], shards[n], n)._replace(before=before)
                 for n in held
-                if flags[n] & flag
+                if (flags[n] & flag or (before and kind == "u"))
                 and not receipts[n]
                 and (kind == "i" or key_of(jobs[n]) is not None)
             ]
@@ -155,11 +162,13 @@ class Names:
                     await self.free([self._claim("i", job, shards[claim.job], claim.job)])
                 field = note_of(job).encode() + pack_id(job.id)
                 await self._shards[shards[claim.job]].send("HDEL", "outbox", field)
+        if before and not any(receipts):
+            await self.yield_key(before, jobs[0].unique or "")
 
     def _claim(self, kind: str, job: Arrival, shard: int, position: int) -> Claim:
         if kind == "i":
             return Claim("i", job.id, str(shard), position)
-        return Claim("u", job.unique or "", job.id, position)
+        return Claim("u", job.unique or "", job.id, position, max(job.spec.unique_for, 0))
 
     async def _let_go(
         self,
@@ -189,6 +198,18 @@ class Names:
                 await self.withdraw(shard, job.id, job.unique, flags[n])
             receipts[n] = receipt
         return accepted
+
+    async def yield_key(self, id: str, key: str) -> None:
+        """Take a key off the record of a job that another follows."""
+        found = await together([shard.located([id]) for shard in self._shards])
+        for shard, here in zip(self._shards, found, strict=True):
+            if here:
+                await shard.run("yield", (), [pack_id(id), key.encode()])
+
+    async def rekey(self, key: str, id: str, number: int, until: int) -> None:
+        """Change on what terms a job holds its key."""
+        words: list[Word] = [key.encode(), pack_id(id), number, until]
+        await self._shards[self._spread.home(key)].run("rekey", (), words)
 
     async def withdraw(self, shard: Shard, id: str, unique: str | None, more: int) -> None:
         """Give up the names of a job that was refused, but not those that another of its id has."""
@@ -242,8 +263,11 @@ class Names:
         """Take names; those that another has, with the holder's id."""
         refused: list[tuple[Claim, str]] = []
         for home, group in _grouped((claim, self._spread.home(claim.name)) for claim in claims):
-            words = [word for claim in group for word in claim.words()]
-            answer = await self._shards[home].run("reserve", (), [group[0].kind, *words])
+            words: list[Word] = [group[0].kind]
+            for claim in group:
+                before = pack_id(claim.before) if claim.before else b""
+                words += (*claim.words(), claim.window, before)
+            answer = await self._shards[home].run("reserve", (), words)
             for position, holder in zip(answer[::2], answer[1::2], strict=True):
                 refused.append((group[position], unpack_id(holder)))
         return refused

@@ -12,12 +12,14 @@ from typing import Final, NamedTuple
 from ...errors import StoreError
 from .arrivals import NEW
 from .changes import COMING
+from .held import Held, read_held
 from .lookout import Lookout
 from .names import Claim, Names
 from .packing import Packed, insert_words, read_waits, restore_words
 from .parents import Dependent, Parents, Told, told_words
-from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, Held, read_held, unpack_id
+from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, unpack_id
 from .replies import read_owed
+from .rivals import REKEY, rekey
 from .schedules import TICK, Ticks
 from .shard import Shard
 
@@ -30,7 +32,7 @@ STALE: Final = 30_000
 class Note(NamedTuple):
     """One entry of an outbox. What its kinds mean: a new job that is held, b one of another store,
     r intent to replay, p intent to replay a job that others block, t a tick (see `schedules`),
-    u and i owed."""
+    k a key that is held on other terms (see `rivals`), u and i owed."""
 
     kind: str
     raw: bytes
@@ -94,6 +96,8 @@ def _claims(note: Note, shard: int) -> list[Claim]:
         return [Claim(note.kind, note.owed_name(), owner if note.kind == "i" else note.id, 0)]
     if note.kind in (TICK, COMING):
         return []
+    if note.kind == REKEY:
+        return [Claim("u", note.value[24:].decode(), note.id, 0)]
     if note.kind == "r":
         return [Claim("u", note.key(), note.id, 0)]
     held = note.read_held()
@@ -101,7 +105,7 @@ def _claims(note: Note, shard: int) -> list[Claim]:
     if held.more & REMOTE_ID:
         claims.append(Claim("i", note.id, owner, 0))
     if held.more & REMOTE_KEY and held.unique is not None and held.live:
-        claims.append(Claim("u", held.unique, note.id, 0))
+        claims.append(Claim("u", held.unique, note.id, 0, held.window))
     return claims
 
 
@@ -117,6 +121,8 @@ async def _settle(shard: Shard, names: Names, parents: Parents, ticks: Ticks, no
     elif note.kind == COMING:
         # It did not come: edges that lead to it do nothing from now on.
         await shard.send("HDEL", "outbox", COMING.encode() + note.raw)
+    elif note.kind == REKEY:
+        await rekey(shard, names, note.id, note.value)
     elif note.kind == TICK:
         await ticks.go_on(note.value[8:])
     else:
@@ -155,6 +161,9 @@ async def _let_in(shard: Shard, names: Names, parents: Parents, note: Note) -> N
         refused, owed, _ = await shard.run("insert", [held.queue], words)
         if owed:
             await names.pay_owed(shard, read_owed(owed))
+        if held.unique is not None and held.spec.runs_anyway and len(held.spec.parents) == 1:
+            # It may be one that took over the key of the job that it follows.
+            await names.yield_key(held.spec.parents[0], held.unique)
     else:
         words = [*restore_words([note.raw], packed, held.fence, ask_names=True), *told.tails]
         refused, _ = await shard.run("restore", [held.queue], words)

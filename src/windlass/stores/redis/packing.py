@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ...core.model import DAY_MS, Job, NewJob, Transition, encode_spec
+from ...core.model import DAY_MS, Conflict, Job, NewJob, Transition, encode_spec
 from ...core.states import State
 from .io import Word
+from .mail import pack_mail
 from .record import (
     CODES,
     HAS_CHECKPOINT,
@@ -18,9 +19,11 @@ from .record import (
     HAS_ERROR,
     HAS_KEEP,
     HAS_LARGE,
+    HAS_MAIL,
     HAS_PROGRESS,
     HAS_RESULT,
     HAS_RUN,
+    HAS_TRAITS,
     HAS_UNIQUE,
     LARGEST_INLINE,
     PENDING,
@@ -33,10 +36,19 @@ from .record import (
     pack_run,
     unpack_id,
 )
+from .traits import has_turns, pack_traits, with_traits
 
 _BEGIN: Final = Struct(">BBBBIH")
 _LENGTH: Final = Struct(">H")
 _SIZE: Final = Struct(">I")
+
+CONFLICTS: Final[Mapping[Conflict, int]] = {"reject": 0, "replace": 1, "last": 2}
+"""What a new job asks for if its unique key is held, as `lua/shared/clash.lua` has it."""
+
+OTHER_SIDES: Final = HAS_PROGRESS | HAS_CHECKPOINT | HAS_MAIL | HAS_TRAITS
+"""What a job keeps beside its record, by its second byte of flags."""
+
+NOBODY: Final[Mapping[int, Any]] = {}
 
 
 @lru_cache(10_000)
@@ -50,6 +62,8 @@ def _beginning(queue: str, priority: int, keep: int) -> bytes:
 def pack_plain(job: NewJob) -> bytes | None:
     """The record of a job that makes use of nothing special, for `insert_plain.lua`."""
     if job.delay or job.due is not None or job.unique is not None or job.spec.parents:
+        return None
+    if has_turns(job.spec):
         return None
     spec = encode_spec(job.spec)
     if len(spec) > LARGEST_INLINE:
@@ -80,15 +94,19 @@ def pack_new(job: NewJob, more: int = 0) -> Packed:
     if job.spec.keep != DAY_MS:
         flags |= HAS_KEEP
         extra += pack_number(job.spec.keep)
-    if job.unique is not None:
+    traits = pack_traits(job.spec, job.unique)
+    if job.unique is not None and job.spec.unique_for <= 0:
         key = job.unique.encode()
         flags |= HAS_UNIQUE
         extra += _LENGTH.pack(len(key)) + key
+    if traits:
+        more |= HAS_TRAITS
+    conflict = 0 if job.unique is None else CONFLICTS[job.conflict]
     if len(spec) > LARGEST_INLINE:
         flags |= HAS_LARGE
         spec, large = b"", spec
-    begin = _BEGIN.pack(PENDING, flags, job.priority, more, 0, len(queue))
-    return Packed(begin + queue + extra + spec, large)
+    begin = _BEGIN.pack(PENDING, flags, job.priority, more, conflict, len(queue))
+    return Packed(with_traits(begin + queue + extra + spec, traits), large)
 
 
 def pack_restored(job: Job, more: int = 0) -> Packed:
@@ -117,10 +135,23 @@ def pack_restored(job: Job, more: int = 0) -> Packed:
     if job.checkpoint is not None:
         more |= HAS_CHECKPOINT
         beside += _sized(_SIZE, job.checkpoint)
-    if job.state is State.BLOCKED:
+    mail = pack_mail(job.awaits, job.mail)
+    if mail is not None:
+        more |= HAS_MAIL
+        beside += _sized(_SIZE, mail)
+    # A key that it holds for a time is no longer its own affair.
+    traits = pack_traits(job.spec, job.unique if job.spec.unique_for < 0 else None)
+    if traits:
+        more |= HAS_TRAITS
+        beside += _sized(_SIZE, traits)
+    state = job.state
+    if job.waits_for:
         # Not for the script: for who finds it held back.
         beside += b"".join(_sized(_LENGTH, pack_id(parent)) for parent in job.waits_for)
-    begin = _BEGIN.pack(CODES[job.state], flags, job.priority, more, job.attempt, len(queue))
+    elif state is State.BLOCKED:
+        # For a slot of its lane, which it is to enter here.
+        state = State.PENDING
+    begin = _BEGIN.pack(CODES[state], flags, job.priority, more, job.attempt, len(queue))
     fields = b"".join(field for there, _, field in parts if there)
     return Packed(pack_key(job.created_at, 0) + begin + queue + fields, beside)
 
@@ -131,7 +162,7 @@ def read_waits(packed: Packed) -> tuple[str, ...]:
     beside, at = packed.large or b"", 0
     for _ in range(
         (flags & (HAS_LARGE | HAS_RESULT | HAS_ERROR)).bit_count()
-        + (more & (HAS_PROGRESS | HAS_CHECKPOINT)).bit_count()
+        + (more & OTHER_SIDES).bit_count()
     ):
         at += _SIZE.size + _SIZE.unpack_from(beside, at)[0]
     found: list[str] = []
@@ -146,11 +177,27 @@ def _sized(length: Struct, value: bytes) -> bytes:
     return length.pack(len(value)) + value
 
 
-def insert_words(ids: Sequence[bytes], packed: Sequence[Packed], ask_names: bool) -> list[Word]:
+class Follower(NamedTuple):
+    """What becomes of a new job if this job holds its key and runs: it is to wait for that."""
+
+    holder: bytes
+    packed: Packed
+
+
+def insert_words(
+    ids: Sequence[bytes],
+    packed: Sequence[Packed],
+    ask_names: bool,
+    followers: Mapping[int, Follower] = NOBODY,
+) -> list[Word]:
     words: list[Word] = [len(ids), int(len(set(ids)) == len(ids)), int(ask_names)]
     for raw, each in zip(ids, packed, strict=True):
         words += (raw, each.record)
-    return words + [each.large for each in packed if each.large is not None]
+    words += [each.large for each in packed if each.large is not None]
+    words.append(len(followers))
+    for n, (holder, follower) in followers.items():
+        words += (n, holder, follower.record, follower.large or b"")
+    return words
 
 
 def restore_words(
@@ -189,5 +236,6 @@ def finish_words(transitions: Sequence[Transition]) -> tuple[list[Transition], l
             pack_move(each),
             each.result or b"",
             b"" if each.error is None else encode(each.error),
+            b"" if each.awaits is None else each.awaits.encode(),
         )
     return plain + others, words

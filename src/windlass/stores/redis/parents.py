@@ -29,7 +29,7 @@ Arrival = NewJob | Job
 
 def depends(job: Arrival) -> bool:
     """Whether a job that comes in may have to wait for others."""
-    return bool(job.spec.parents) if isinstance(job, NewJob) else job.state is State.BLOCKED
+    return bool(job.spec.parents if isinstance(job, NewJob) else job.waits_for)
 
 
 class Dependent(NamedTuple):

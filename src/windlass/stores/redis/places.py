@@ -15,6 +15,10 @@ class Places(NamedTuple):
         """A place as one of all shards: no other shard has the same."""
         return place * self.shards + self.shard
 
+    def owns(self, wide: int) -> bool:
+        """Whether a place of all shards is one of this."""
+        return wide % self.shards == self.shard
+
     def after(self, wide: int) -> int:
         """The last place here that does not come after one of all shards."""
         return (wide - self.shard) // self.shards

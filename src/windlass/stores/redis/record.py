@@ -18,11 +18,12 @@ from ...core.model import (
     Failure,
     Job,
     Progress,
-    Spec,
     Transition,
     decode_spec,
 )
-from ...core.states import LIVE, REPLAYABLE, State
+from ...core.states import REPLAYABLE, State
+from ...core.unique import UNTIL_STARTED
+from .mail import read_mail
 
 STATES: Final = (
     State.BLOCKED,
@@ -39,6 +40,7 @@ CODES: Final = {state: code for code, state in enumerate(STATES)}
 HAS_DUE, HAS_KEEP, HAS_UNIQUE, HAS_RUN, HAS_DONE, HAS_LARGE = 1, 2, 4, 8, 16, 32
 HAS_RESULT, HAS_ERROR = 64, 128
 HAS_PROGRESS, REMOTE_ID, REMOTE_KEY, HAS_CHECKPOINT, HAS_DEPENDENTS, HELD_BACK = 1, 2, 4, 8, 16, 32
+HAS_MAIL, HAS_TRAITS = 64, 128
 GHOST: Final = 8
 """In the place of a state: no job, but others wait for it (see `lua/shared/waits.lua`)."""
 BIAS: Final = 1 << 52
@@ -101,6 +103,7 @@ class Sides(NamedTuple):
     error: bytes | None = None
     progress: bytes | None = None
     checkpoint: bytes | None = None
+    mail: bytes | None = None
     waits: Sequence[bytes] | None = None
 
 
@@ -132,6 +135,7 @@ def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) ->
         length, fence, started = _RUN.unpack_from(record, last)
         last -= length
         worker = record[last : last + length].decode()
+    awaits, mail = read_mail(sides.mail)
     return Job(
         id=unpack_id(raw_id),
         spec=decode_spec(record[at:last] if sides.large is None else sides.large),
@@ -153,6 +157,8 @@ def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) ->
         progress=_progress(sides.progress),
         waits_for=tuple(map(waited_for, sides.waits or ())),
         checkpoint=sides.checkpoint,
+        awaits=awaits,
+        mail=mail,
     )
 
 
@@ -193,8 +199,9 @@ def read_claimed(raw_id: bytes, record: bytes, sides: Sides, claimed: Claimed) -
     """The job that a claim made of the one in a record."""
     created, _, _, flags, priority, more, attempt, length = _HEAD.unpack_from(record)
     worker, fence, now, until, ref = claimed
-    if flags & ~HAS_KEEP or more & HAS_CHECKPOINT:
+    if flags & ~HAS_KEEP or more & (HAS_CHECKPOINT | HAS_MAIL | HAS_TRAITS):
         former = read(raw_id, record, sides, ref)
+        free = former.spec.unique_for == UNTIL_STARTED
         return msgspec.structs.replace(
             former,
             state=State.ACTIVE,
@@ -202,6 +209,7 @@ def read_claimed(raw_id: bytes, record: bytes, sides: Sides, claimed: Claimed) -
             fence=fence,
             lease_until=until,
             worker=worker,
+            unique=None if free else former.unique,
             started_at=now,
         )
     at = HEAD_SIZE + length
@@ -264,24 +272,6 @@ def pack_key(first: int, place: int) -> bytes:
 def line_score(priority: int, place: int) -> int:
     """Where a pending job stands in its queue's line: by priority, then by place."""
     return place - (priority - 50) * PRIORITY_STEP
-
-
-class Held(NamedTuple):
-    """What must be known of a job that is held back."""
-
-    queue: str
-    unique: str | None
-    more: int
-    live: bool
-    fence: int
-    spec: Spec
-
-
-def read_held(record: bytes, large: bytes | None = None, *, new: bool = True) -> Held:
-    """The record of a job, as `pack_new` or `pack_restored` made it."""
-    full = _TWO.pack(0, 0) + record if new else record
-    job = read(b"-", full, Sides(large=large if new else None))
-    return Held(job.queue, job.unique, full[19], job.state in LIVE, job.fence, job.spec)
 
 
 def is_ghost(record: bytes) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ...core.model import Term, WorkerInfo
+from ...core.workers import Term, WorkerInfo
 from .record import encode
 from .shard import Shard
 

@@ -15,6 +15,7 @@ from .record import (
     HAS_CHECKPOINT,
     HAS_ERROR,
     HAS_LARGE,
+    HAS_MAIL,
     HAS_PROGRESS,
     HAS_RESULT,
     Sides,
@@ -25,7 +26,7 @@ from .record import (
 
 log = logging.getLogger("windlass")
 
-ROW_SIZE: Final = 9
+ROW_SIZE: Final = 10
 
 Owed = tuple[str, str, str]
 """A name that another shard keeps for a job and is to give up: kind, id, name."""
@@ -39,7 +40,7 @@ class Row(NamedTuple):
 
 
 def read_rows(values: Sequence[Any], ref: int) -> Iterator[Row]:
-    """The jobs in an answer of nine values each (see `lua/shared/show.lua`)."""
+    """The jobs in an answer of ten values each (see `lua/shared/show.lua`)."""
     for at in range(0, len(values), ROW_SIZE):
         raw, record, until, *rest = values[at : at + ROW_SIZE]
         sides = Sides(None if until is None else int(until), *rest)
@@ -78,9 +79,10 @@ SIDES: Final = (
     (FLAGS_AT, HAS_RESULT, "results", "result"),
     (MORE_AT, HAS_PROGRESS, "progress", "progress"),
     (MORE_AT, HAS_CHECKPOINT, "checkpoints", "checkpoint"),
+    (MORE_AT, HAS_MAIL, "mail", "mail"),
 )
 ANY_SIDE: Final = HAS_LARGE | HAS_ERROR | HAS_RESULT
-ANY_MORE: Final = HAS_PROGRESS | HAS_CHECKPOINT
+ANY_MORE: Final = HAS_PROGRESS | HAS_CHECKPOINT | HAS_MAIL
 
 
 def wanted_sides(records: Sequence[bytes]) -> Iterator[tuple[str, str, list[int]]]:

@@ -171,10 +171,10 @@ class Ticks:
 
     async def _forget(self, due: Due) -> None:
         words = [_field(due.name), _encode(due)]
-        await self._shards[0].run_on("forget_tick", ["outbox"], words)
+        await self._shards[0].run_on("forget", ["outbox"], words)
 
     def _number(self, job: NewJob) -> int:
-        return self._spread.of_job(job.queue, job.id)
+        return self._spread.of(job)
 
 
 def _field(name: str) -> bytes:

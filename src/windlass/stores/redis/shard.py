@@ -6,7 +6,7 @@ other shards must know of (see `names`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,7 @@ from ...core.model import Job, Lease, NewJob, Progress, Receipt, Transition
 from .edges import Ending
 from .io import Word
 from .keys import Keys
-from .packing import Packed, finish_words, insert_words, pack_plain
+from .packing import NOBODY, Follower, Packed, finish_words, insert_words, pack_plain
 from .places import Places
 from .portions import parts
 from .record import (
@@ -56,6 +56,15 @@ class Accepted(NamedTuple):
     receipts: list[Receipt]
     owed: Sequence[Owed] = ()
     endings: Sequence[Ending] = ()
+
+
+class Taken(NamedTuple):
+    """What a claim gave, and what it owes to other shards."""
+
+    jobs: list[Job]
+    owed: Sequence[Owed] = ()
+    led: int = 0
+    """how many of them count for the most that were asked for: not those that came along"""
 
 
 class Terms(NamedTuple):
@@ -116,17 +125,20 @@ class Shard(Sight):
         *,
         ask_names: bool = False,
         parents: Sequence[Word] = (),
+        followers: Mapping[int, Follower] = NOBODY,
+        queues: Collection[str] = (),
     ) -> tuple[Accepted, list[Any]]:
-        """Insert jobs that make use of more; and what must be known first of their parents, if
-        nothing was done."""
+        """Insert jobs that make use of more; and what must be known first of their parents, or of
+        who holds their keys, if nothing was done. `queues` are those of such holders."""
         ids = [pack_id(job.id) for job in jobs]
-        words = [*insert_words(ids, packed, ask_names), *parents]
-        refused, owed, unsaid = await self.run("insert", queues_of(jobs), words)
+        words = [*insert_words(ids, packed, ask_names, followers), *parents]
+        needed = list(dict.fromkeys([*queues_of(jobs), *queues]))
+        refused, owed, unsaid = await self.run("insert", needed, words)
         return Accepted(read_receipts(jobs, refused), read_owed(owed)), unsaid
 
     async def claim(
         self, queues: Mapping[str, int], limit: int, lease: int, worker: str, beyond: Word = ""
-    ) -> list[Job]:
+    ) -> Taken:
         """Claim jobs, with a fence that is greater than `beyond`."""
         token = self._tokens.take(worker)
         try:
@@ -135,25 +147,26 @@ class Shard(Sight):
             self._tokens.lose(worker, token)
             raise
 
-    async def _claim(self, queues: Mapping[str, int], limit: int, terms: Terms) -> list[Job]:
+    async def _claim(self, queues: Mapping[str, int], limit: int, terms: Terms) -> Taken:
         lease, worker, token, beyond = terms
         bounds = (min(limit, LARGEST_CLAIM), LARGEST_PROMOTION, beyond)
-        fence, now, again, ids, records = await self.run(
+        fence, now, again, ids, records, owed, led = await self.run(
             "claim",
             list(queues),
             [lease, worker, token, *bounds, *queues.values()],
             key=self._keys.token(worker),
         )
         if not ids:
-            return []
+            return Taken([])
         sides = await self._sides_of(ids, records)
         claimed = Claimed(worker, fence, now, now + lease, self.ref)
         if again:
-            return self._read(ids, records, sides, claimed.until)
-        return [
+            return Taken(self._read(ids, records, sides, claimed.until), led=led)
+        jobs = [
             read_claimed(raw, record, each, claimed)
             for raw, record, each in zip(ids, records, sides, strict=True)
         ]
+        return Taken(jobs, read_owed(owed), led)
 
     def _read(
         self, ids: list[bytes], records: list[bytes], sides: Sequence[Sides], until: int

@@ -9,6 +9,8 @@ from __future__ import annotations
 from binascii import crc32
 from collections.abc import Mapping, Sequence
 
+from ...core.model import Job, NewJob
+
 
 class Spread:
     """Where queues and names are, among so many shards."""
@@ -17,8 +19,12 @@ class Spread:
         self.shards = shards
         self.partitions = dict(partitions)
 
+    def of(self, job: NewJob | Job) -> int:
+        """The shard of a job. A lane is in one, so of a queue with partitions it decides."""
+        return self.of_job(job.queue, job.id if job.spec.lane is None else job.spec.lane.name)
+
     def of_job(self, queue: str, id: str) -> int:
-        """The shard of a job."""
+        """The shard of a job without a lane."""
         if self.shards == 1:
             return 0
         number = self.partitions.get(queue, 1)

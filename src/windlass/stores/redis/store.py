@@ -20,17 +20,16 @@ from ...core.model import (
     Progress,
     QueueStats,
     Receipt,
-    Term,
     Transition,
-    WorkerInfo,
 )
+from ...core.moved import refuse_active
 from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
-from ..contract import refuse_active
+from ...core.workers import Term, WorkerInfo
 from . import registry
 from .changes import Changes
 from .checkpoints import checkpoint
-from .claiming import claim
+from .claiming import Ways, claim
 from .errands import Errands
 from .fences import Fences
 from .finishing import Finisher
@@ -48,6 +47,7 @@ from .record import CODES
 from .replies import stats
 from .schedules import Schedules, Ticks
 from .shard import Shard
+from .signals import signal
 from .spread import Spread
 from .together import together
 from .transport import Transport
@@ -153,9 +153,8 @@ class RedisStore:
     ) -> Sequence[Job]:
         await self._partitions.refresh()
         floor = self._fences.floor
-        jobs = await claim(
-            self._shards, self._spread, self._lookout, queues, limit, lease, worker, floor
-        )
+        ways = Ways(self._shards, self._spread, self._names, self._lookout)
+        jobs = await claim(ways, queues, limit, lease, worker, floor)
         self._fences.note(jobs)
         return jobs
 
@@ -175,6 +174,9 @@ class RedisStore:
 
     async def checkpoint(self, states: Sequence[tuple[Lease, bytes]]) -> frozenset[str]:
         return await checkpoint(self._shards, self._lookout, states)
+
+    async def signal(self, id: str, name: str, value: bytes) -> bool:
+        return await signal(self._shards, id, name, value)
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
         await self._waiting.wait(queues, timeout)

@@ -47,7 +47,7 @@ async def prune(shards: Sequence[Shard], names: Names, lookout: Lookout, limit: 
     if len(shards) == 1:
         return await _prune(shards[0], names, limit)
     used = await lookout.ask(
-        range(len(shards)), lambda number: shards[number].send("EXISTS", "jobs")
+        range(len(shards)), lambda number: shards[number].exist("jobs", "windows", "lanes")
     )
     done = 0
     for number in used:

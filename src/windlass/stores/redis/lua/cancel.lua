@@ -4,7 +4,7 @@
 -- ARGV  call, queues, then ids
 -- Returns the ids that were cancelled, and what is owed to other shards and to dependents (see
 -- finish).
--- include: keys call queues variadic codes record waits index sides note endings
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique sides mail note endings
 
 local cancelled = {}
 for at = FIRST, #ARGV do
@@ -15,6 +15,7 @@ for at = FIRST, #ARGV do
     unindex(job)
     job.state, job.finished = DONE_CANCELLED, NOW
     end_for_dependents(job, DONE_CANCELLED)
+    unpark(job)
     note(id, build(job), ran)
     settle_finished(job)
     cancelled[#cancelled + 1] = id

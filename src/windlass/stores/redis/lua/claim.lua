@@ -6,9 +6,12 @@
 --       the most jobs in all, the most due jobs to make pending, the fence to go beyond or "",
 --       the most jobs of each queue
 -- Returns fence, time, "1" if this is the repetition of a claim whose answer was lost, ids, and
--- the records as they were before (of a repetition: as they are).
--- include: keys call queues variadic codes record index promote
+-- the records as they were before (of a repetition: as they are); what is owed to other shards (see
+-- finish); how many of them count for the most that there may be.
+-- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing promote starting
+-- define: NEEDS_TURNS redis.call('EXISTS', TRAITS) == 1
 
+-- define: MOST_CLAIMED 500
 local lease, worker, token = tonumber(ARGV[FIRST]), ARGV[FIRST + 1], ARGV[FIRST + 2]
 local limit, most_due = tonumber(ARGV[FIRST + 3]), tonumber(ARGV[FIRST + 4])
 local TOKEN = KEYS[FIXED_KEYS + 2 * QUEUES + 1]
@@ -34,7 +37,7 @@ local function repeated(fence)
   end
   ALLOW_WHEN_FULL
   variadic('ZADD', LEASES, leases)
-  return { fence, NOW, 1, ids, records }
+  return { fence, NOW, 1, ids, records, {}, #ids }
 end
 
 -- The last claims of the worker, one to a line: it may have had several under way.
@@ -43,6 +46,7 @@ local at = string.find('\n' .. claims, '\n' .. token .. ' ', 1, true)
 if at then return repeated(tonumber(string.match(claims, '^%d+', at + #token + 1))) end
 
 promote(most_due)
+if opened then opened.settle() end
 
 local flags = {}
 for n = 1, QUEUES do flags[n] = 'P' .. ARGV[4 + n] end
@@ -51,6 +55,8 @@ local paused = many(COUNTS, flags)
 local fence, tail
 local ids, before, after, leases, batch = {}, {}, {}, {}, {}
 local lengths = {}
+
+local sub, byte = string.sub, string.byte
 
 -- The eight bytes of a record that change when it is claimed for the first time, by flags and
 -- priority: nearly all jobs share a few. Dependents change nothing about it.
@@ -65,7 +71,7 @@ local function head_of(flags, priority, more)
   return head
 end
 
--- A job that was claimed before, or has reported progress.
+-- A job that was claimed before, or has more than most.
 local function claimed_again(id, record)
   local _, flags, priority, more, attempt = struct.unpack('>BBBBI4', record, 17)
   local last = #record
@@ -80,12 +86,14 @@ local function claimed_again(id, record)
   return string.sub(record, 1, 16) .. head .. string.sub(record, 25, last) .. tail
 end
 
-local sub, byte = string.sub, string.byte
+-- Claims jobs that were taken off the line, and right behind each those that come along; how many
+-- were of the line.
 local function take(found, records, queue)
-  local n = #ids
-  for m = 1, #found do
-    n = n + 1
+  local n, m, size, along_to, beside = #ids, 0, #found, 0, 0
+  while m < size and (n < MOST_CLAIMED or m < along_to) do
+    n, m = n + 1, m + 1
     local id, record = found[m], whole(records[m], PENDING, queue)
+    if record ~= records[m] then record = mended(id, record) end
     local _, flags, priority, more = byte(record, 17, 20)
     ids[n], before[n] = id, record
     after[2 * n - 1] = id
@@ -93,22 +101,38 @@ local function take(found, records, queue)
     if flags < HAS_RUN and (more == 0 or more == HAS_DEPENDENTS) then
       after[2 * n] = sub(record, 1, 16) .. head_of(flags, priority, more) .. sub(record, 25) .. tail
     else
+      if more >= HAS_TRAITS then
+        local along
+        record, along = started(id, record, m > along_to)
+        for k = 1, #along do
+          table.insert(found, m + k, along[k][1])
+          table.insert(records, m + k, along[k][2])
+        end
+        if #along > 0 then
+          size, beside, along_to = size + #along, beside + #along, m + #along
+        end
+      end
       after[2 * n] = claimed_again(id, record)
     end
     leases[2 * n - 1], leases[2 * n] = until_then, id
-    local size = #id
-    local length = lengths[size]
+    local length = lengths[#id]
     if not length then
-      length = struct.pack('>H', size)
-      lengths[size] = length
+      length = struct.pack('>H', #id)
+      lengths[#id] = length
     end
     batch[2 * n - 1], batch[2 * n] = length, id
   end
+  -- So many came along that the others are left for the next claim.
+  for k = m + 1, size do
+    redis.call('ZADD', LINE[queue], score(parse(found[k], whole(records[k], PENDING, queue))), found[k])
+  end
+  return m - beside
 end
 
+local led = 0
 for n = 1, QUEUES do
   local queue = ARGV[4 + n]
-  local most = math.min(tonumber(ARGV[FIRST + 5 + n]), limit - #ids)
+  local most = math.min(tonumber(ARGV[FIRST + 5 + n]), limit - led)
   if most > 0 and not paused[n] then
     local found = redis.call('ZRANGE', LINE[queue], 0, most - 1)
     if #found > 0 then
@@ -117,10 +141,10 @@ for n = 1, QUEUES do
         fence = next_fence(ARGV[FIRST + 5])
         tail = worker .. struct.pack('>Hi8i8', #worker, fence, NOW)
       end
-      local records = many(JOBS, found)
-      take(found, records, queue)
-      count(queue, PENDING, -#found)
-      count(queue, ACTIVE, #found)
+      local taken = take(found, many(JOBS, found), queue)
+      count(queue, PENDING, -taken)
+      count(queue, ACTIVE, taken)
+      led = led + taken
     end
   end
 end
@@ -135,4 +159,4 @@ if fence then
   redis.call('SET', TOKEN, noted, 'PX', math.max(lease, 60000))
 end
 write_index()
-return { fence or 0, NOW, 0, ids, before }
+return { fence or 0, NOW, 0, ids, before, owed, led }

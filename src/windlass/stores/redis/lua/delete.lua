@@ -5,7 +5,7 @@
 --       store, and ids
 -- Returns the ids that were removed, and what is owed to other shards and to dependents (see
 -- finish).
--- include: keys call queues variadic codes record waits index sides endings blocking
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique sides endings blocking
 
 local states, moved, deleted = ARGV[FIRST], ARGV[FIRST + 1] == '1', {}
 for at = FIRST + 2, #ARGV do
@@ -17,6 +17,8 @@ for at = FIRST + 2, #ARGV do
       free_key(job)
       if not moved then end_for_dependents(job, WAS_DELETED) end
     end
+    if has(job.more, HAS_TRAITS) > 0 then turns().leave(job) end
+    free_window(job)
     remove(job)
     -- Its dependents wait on, until it comes back or they are moved as well.
     if has(job.more, HAS_DEPENDENTS) > 0 then

@@ -7,7 +7,7 @@
 --       this parent in that other shard
 -- Returns a number for each: of the edge if the parent is live or was to be waited for, else 0 if it
 -- is not here, or its state below zero; then what is owed to dependents (see endings).
--- include: keys call queues variadic codes waits endings blocking
+-- include: keys call queues variadic codes ids waits endings blocking
 
 local waits_anyway, numbers, ended = ARGV[FIRST] == '1', {}, {}
 for at = FIRST + 1, #ARGV, 4 do

@@ -3,7 +3,7 @@
 -- KEYS  those of the shard of the parents
 -- ARGV  call, queues (none), then the most dependents, and endings
 -- Returns a list of edges for each ending that it came to (see waits, endings).
--- include: keys call queues variadic codes waits settling
+-- include: keys call queues variadic codes ids waits settling
 
 local left, found = tonumber(ARGV[FIRST]), {}
 for at = FIRST + 1, #ARGV do

@@ -3,9 +3,9 @@
 -- KEYS  those of the shard
 -- ARGV  call, queues (none), then the number of jobs after which no other claim is begun, and
 --       the fence to begin with
--- Returns the last fence looked at (nil if there was none after it), then nine values for each
+-- Returns the last fence looked at (nil if there was none after it), then ten values for each
 -- job (see show).
--- include: keys call queues variadic codes waits show
+-- include: keys call queues variadic codes ids waits show
 
 local most, fence = tonumber(ARGV[FIRST]), ARGV[FIRST + 1]
 local bound, seen = fence, 0

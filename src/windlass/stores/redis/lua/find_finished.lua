@@ -2,9 +2,9 @@
 --
 -- KEYS  those of the shard
 -- ARGV  call, queues (none), then the most jobs, the state, and where to go on: time and place of
---       the last job seen (16 bytes), or ""
--- Returns nine values for each (see show).
--- include: keys call queues variadic codes waits show
+--       the last job seen (16 bytes), and its id if it is of this shard, or ""
+-- Returns ten values for each (see show).
+-- include: keys call queues variadic codes ids waits show
 
 local LISTS = { [DONE_COMPLETED] = COMPLETED, [DONE_DEAD] = DEAD, [DONE_CANCELLED] = CANCELLED }
 local most, state, after = tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]), ARGV[FIRST + 2]
@@ -23,11 +23,22 @@ local function moment_of(member)
   return time, place
 end
 
+-- Byte by byte: the operator goes by a language.
+local function is_greater(one, other)
+  for at = 18, math.min(#one, #other) do
+    local mine, theirs = string.byte(one, at), string.byte(other, at)
+    if mine ~= theirs then return mine > theirs end
+  end
+  return #one > #other
+end
+
 local function is_newer(one, other)
   local time, place = moment_of(one)
   local other_time, other_place = moment_of(other)
   if time ~= other_time then return time > other_time end
-  return place > other_place
+  if place ~= other_place then return place > other_place end
+  -- Jobs of groups may have had the same place, one after the other.
+  return is_greater(one, other)
 end
 
 local ids, at, beside = {}, 1, 1

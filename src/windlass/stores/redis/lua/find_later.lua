@@ -2,14 +2,15 @@
 --
 -- KEYS  those of the shard, then line and later set of each queue
 -- ARGV  call, queues, then the most jobs, the state, and where to go on in the first queue:
---       due time and place of the last job seen (16 bytes), or ""
--- Returns nine values for each (see show).
--- include: keys call queues variadic codes waits show
+--       due time and place of the last job seen (16 bytes), and its id if it is of this shard, or ""
+-- Returns ten values for each (see show).
+-- include: keys call queues variadic codes ids waits show
 
 local left, state, after = tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]), ARGV[FIRST + 2]
 local begin, finish = '[' .. string.char(state), '(' .. string.char(state + 1)
--- No id begins with this byte: what follows is after every job at that time and place.
-local low = after == '' and begin or '(' .. string.char(state) .. after .. '\255'
+-- Without an id: none begins with this byte, so what follows is after every job at that place.
+if #after == 16 then after = after .. '\255' end
+local low = after == '' and begin or '(' .. string.char(state) .. after
 for n = 1, QUEUES do
   local found = redis.call('ZRANGEBYLEX', LATER[ARGV[4 + n]], low, finish, 'LIMIT', 0, left)
   local ids = {}

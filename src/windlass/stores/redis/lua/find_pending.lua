@@ -3,8 +3,8 @@
 -- KEYS  those of the shard, then line and later set of each queue
 -- ARGV  call, queues, then the most jobs, and the bound to go on after in the first queue:
 --       a score after "(", or "-inf"
--- Returns nine values for each (see show).
--- include: keys call queues variadic codes waits show
+-- Returns ten values for each (see show).
+-- include: keys call queues variadic codes ids waits show
 
 local left, after = tonumber(ARGV[FIRST]), ARGV[FIRST + 1]
 for n = 1, QUEUES do

@@ -3,11 +3,13 @@
 -- KEYS  those of the shard, then line and later set of each queue
 -- ARGV  call, queues, then
 --       how many were completed; id, fence (8 bytes) and result of each, "" for none
---       how many others; for each: id, fence, move, result, error, where a move is state B,
---       refund B, has a result B, has a moment B, moment or delay i8, and no error is ""
+--       how many others; for each: id, fence, move, result, error, the signal that it awaits, where a
+--       move is state B, refund B, has a result B, has a moment B, moment or delay i8, and no error
+--       or signal is ""
 -- Returns the positions (from 0, over both lists) of those that were lost; then what is owed to
 -- other shards: "u" or "i", id, name for each; then what is owed to dependents (see endings).
--- include: keys call queues variadic codes record index sides note endings closing
+-- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing unique sides mail note endings closing
+-- define: NEEDS_TURNS redis.call('EXISTS', TRAITS) == 1
 
 local plain = tonumber(ARGV[FIRST])
 local others = tonumber(ARGV[FIRST + 1 + 3 * plain])
@@ -18,7 +20,7 @@ for n = 1, plain do
   ids[n], fences[n] = ARGV[FIRST + 3 * n - 2], ARGV[FIRST + 3 * n - 1]
 end
 for n = 1, others do
-  ids[plain + n], fences[plain + n] = ARGV[rest + 5 * n - 5], ARGV[rest + 5 * n - 4]
+  ids[plain + n], fences[plain + n] = ARGV[rest + 6 * n - 6], ARGV[rest + 6 * n - 5]
 end
 local records = many(JOBS, ids)
 
@@ -42,6 +44,22 @@ local function holds(n)
   return false
 end
 
+-- Parks a job until a signal comes, unless it has come; or ends that. Released, it still has not got
+-- what did not come in time.
+local function park(job, awaits)
+  local before, words = mail_of(job)
+  if job.state == PENDING then
+    awaits = before
+  elseif awaits and word_in(words, awaits) then
+    job.state = PENDING
+    awaits = nil
+  elseif job.state ~= SCHEDULED then
+    awaits = nil
+  end
+  if job.state == DONE_COMPLETED then words = '' end
+  save_mail(job, awaits, words)
+end
+
 local function conclude(job, move)
   unindex(job)
   job.attempt = job.attempt - move.refund
@@ -57,6 +75,7 @@ local function conclude(job, move)
     job.flags = with(job.flags, HAS_ERROR)
   end
   job.state = move.state
+  if move.awaits or has(job.more, HAS_MAIL) > 0 then park(job, move.awaits) end
   if job.state == DONE_COMPLETED and has(job.more, HAS_CHECKPOINT) > 0 then
     redis.call('HDEL', CHECKPOINTS, job.id)
     job.more = job.more - HAS_CHECKPOINT
@@ -176,12 +195,13 @@ end
 
 -- Each goes before the one put to the front last: backwards, a batch keeps its order.
 for n = others, 1, -1 do
-  local at = rest + 5 * n - 5
+  local at = rest + 6 * n - 6
   if holds(plain + n) then
     local state, refund, result, moment, time = struct.unpack('>BBBBi8', ARGV[at + 2])
     conclude(parse(ids[plain + n], records[plain + n]), {
       state = state, refund = refund, moment = moment, time = time,
       result = result == 1 and ARGV[at + 3] or nil, error = ARGV[at + 4],
+      awaits = ARGV[at + 5] ~= '' and ARGV[at + 5] or nil,
     })
   end
 end

@@ -2,8 +2,8 @@
 --
 -- KEYS  those of the shard
 -- ARGV  call, queues (none), then ids
--- Returns nine values for each that is there (see show).
--- include: keys call queues variadic codes waits show
+-- Returns ten values for each that is there (see show).
+-- include: keys call queues variadic codes ids waits show
 
 local ids = {}
 for at = FIRST, #ARGV do ids[#ids + 1] = ARGV[at] end

@@ -7,23 +7,30 @@
 --       "1" if no two of them have the same id
 --       "1" if an id may be held in the name of a job of another shard
 --       id and record of each job, the record without its created and place; in it a due time
---       below zero is a delay
+--       below zero is a delay, and the attempt is what is to be done if the unique key is held (see
+--       clash); its traits come after it
 --       then the specs of those that are too large for a record, in order
+--       then what `clash` takes
 --       then, if some depend on others, what `parents` takes
 -- Returns position (from 0) and id for each job that was there before, or whose unique key was
--- held: nothing is changed for it. The id is "" if it was held back and another has let it go. Then
--- what is owed to other shards (see finish), and what `parents` tells.
--- include: keys call queues variadic codes record waits index sides note blocking parents
+-- held: nothing is changed for it, but that its holder may have been replaced. The id is "" if it was
+-- held back and another has let it go. Then what is owed to other shards (see finish), and what
+-- `clash` or `parents` tell.
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique sides note blocking parents replacing clash
 
 local number = tonumber(ARGV[FIRST])
 local distinct, ask_names = ARGV[FIRST + 1] == '1', ARGV[FIRST + 2] == '1'
 local at = FIRST + 3
 local large = at + 2 * number
 
-local ids, specs = {}, {}
+local ids, rests, specs, traits = {}, {}, {}, {}
 for n = 1, number do
+  local rest = ARGV[at + 2 * n - 1]
+  local flags, _, more = string.byte(rest, 2, 4)
   ids[n] = ARGV[at + 2 * n - 2]
-  if has(string.byte(ARGV[at + 2 * n - 1], 2), HAS_LARGE) > 0 then
+  if has(more, HAS_TRAITS) > 0 then rest, traits[n] = without_traits(rest) end
+  rests[n] = rest
+  if has(flags, HAS_LARGE) > 0 then
     specs[n] = ARGV[large]
     large = large + 1
   end
@@ -31,10 +38,22 @@ end
 local there = many(JOBS, ids)
 local named = {}
 if ask_names then named = many(NAMES, ids) end
-if large <= #ARGV then
-  local unsaid = read_parents(ids, large)
-  if unsaid then return { {}, {}, unsaid } end
+
+-- A new job; `record` is all but what it brought beside it.
+local function new_of(n, record)
+  local job = parse(ids[n], record)
+  if traits[n] then job.traits, job.at_end = read_traits(traits[n]), true end
+  if job.attempt > 0 then job.conflict, job.attempt = job.attempt, 0 end
+  return job
 end
+
+local last = read_followers(large)
+local unsaid = foresee(function(n)
+  if (there[n] and not is_ghost(there[n])) or named[n] then return nil end
+  return new_of(n, struct.pack('>i8I8', NOW, BIAS) .. rests[n])
+end)
+if not unsaid and last <= #ARGV then unsaid = read_parents(ids, last) end
+if unsaid then return { {}, {}, unsaid } end
 
 -- Its first write is one that Redis refuses when it is out of memory: all of the call or nothing.
 local place = next_place(number) + BIAS
@@ -50,7 +69,8 @@ end
 -- A job that makes use of something pays for it here.
 local function accept(n, job, spec)
   -- Held until all was done elsewhere that it needs; who lets go of it first makes it a job.
-  if job.more > 0 then
+  local stepped = has(job.more, BY_STEPS) > 0
+  if stepped then
     job.more = job.more - has(job.more, HELD_BACK)
     if redis.call('HDEL', OUTBOX, 'a' .. job.id) == 0 then
       refuse(n, '')
@@ -59,16 +79,22 @@ local function accept(n, job, spec)
     -- What a former job of this id still owes, it does not owe any more.
     redis.call('HDEL', OUTBOX, 'i' .. job.id, 'u' .. job.id)
   end
-  if job.unique and has(job.more, REMOTE_KEY) == 0 then
-    local holder = redis.call('HGET', UNIQUE, job.unique)
-    if holder then
+  local key, window = key_of(job)
+  if has(job.more, REMOTE_KEY) > 0 then key = nil end
+  local holder = key and holder_of(key)
+  -- Its own if it was taken over for it.
+  if holder and not (stepped and holder == job.id) then
+    local heir, tails
+    heir, spec, tails = clash(n, job, spec, holder)
+    if not heir then
       refuse(n, holder)
       return false
     end
+    job, kin[n] = heir, { tails = tails }
   end
-  if job.due < 0 then job.due = NOW - job.due end
-  if job.due > NOW then job.state = SCHEDULED end
+  set_time(job)
   if spec then redis.call('HSET', LARGE, job.id, spec) end
+  if job.traits then turns().set_limits(job) end
   -- Others wait for it already (see waits).
   local awaited = is_ghost(there[n])
   if awaited then job.more = with(job.more, HAS_DEPENDENTS) end
@@ -79,29 +105,34 @@ local function accept(n, job, spec)
     if awaited and job.keep == 0 then redis.call('HSET', JOBS, job.id, ghost()) end
     return true
   end
-  if job.unique and has(job.more, REMOTE_KEY) == 0 then
-    redis.call('HSET', UNIQUE, job.unique, job.id)
-  end
+  if key then hold_key(key, job.id, window) end
   index(job)
   save(job)
   return true
 end
 
 -- Carried out before, when the answer was lost: the same job, so it was accepted.
-local function is_mine(id, former, rest)
+local function is_mine(n, former)
   if not AGAIN or not former then return false end
-  local job = parse(id, former)
-  local asked = parse(id, struct.pack('>i8I8', 0, 0) .. rest)
-  return job.queue == asked.queue and job.spec == asked.spec and job.unique == asked.unique
+  local job = parse(ids[n], former)
+  if of_this_call(traits_of(job)[REPLACED_BY]) then return true end
+  for _, rest in ipairs({ rests[n], followers[n] and followers[n].rest }) do
+    local asked = parse(ids[n], struct.pack('>i8I8', 0, 0) .. rest)
+    if job.queue == asked.queue and job.spec == asked.spec
+      and (job.unique == asked.unique or not job.unique) then
+      return true
+    end
+  end
+  return false
 end
 
 for n = 1, number do
-  local id, rest = ids[n], ARGV[at + 2 * n - 1]
+  local id, rest = ids[n], rests[n]
   local _, flags, _, more, _, length = struct.unpack('>BBBBI4H', rest)
   local awaited = is_ghost(there[n])
   if (there[n] and not awaited) or named[n] or seen[id] then
-    if more > 0 then redis.call('HDEL', OUTBOX, 'a' .. id) end
-    if not is_mine(id, there[n], rest) then refuse(n, id) end
+    if has(more, BY_STEPS) > 0 then redis.call('HDEL', OUTBOX, 'a' .. id) end
+    if not is_mine(n, there[n]) then refuse(n, id) end
   else
     local record = struct.pack('>i8I8', NOW, place + n - 1) .. rest
     local accepted, open, why = true, {}, nil
@@ -128,7 +159,7 @@ for n = 1, number do
       records[#records + 1] = id
       records[#records + 1] = record
     else
-      accepted = accept(n, parse(id, record), specs[n])
+      accepted = accept(n, new_of(n, record), specs[n])
     end
     if accepted and not distinct then seen[id] = true end
   end

@@ -1,10 +1,12 @@
--- Drops finished jobs that were kept long enough.
+-- Drops finished jobs that were kept long enough, unique keys that were held for their
+-- time, and lanes that nobody is in.
 --
 -- KEYS  those of the shard
--- ARGV  call, queues (none), then the most jobs
--- Returns how many it was, and what is owed to other shards (see finish).
--- include: keys call queues variadic codes record index sides
+-- ARGV  call, queues (none), then the most jobs, which is also the most keys
+-- Returns how many jobs it was, and what is owed to other shards (see finish).
+-- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing unique sides
 
+-- define: MOST_LANES 250
 local limit = tonumber(ARGV[FIRST])
 local ids = redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', NOW, 'LIMIT', 0, limit)
 local others = #ids
@@ -25,4 +27,11 @@ for n, record in ipairs(many(JOBS, ids)) do
   end
 end
 write_index()
+
+local over = redis.call('ZRANGEBYSCORE', WINDOWS, '-inf', NOW, 'LIMIT', 0, limit)
+for _, key in ipairs(over) do
+  if not holder_of(key) then redis.call('HDEL', UNIQUE, key) end
+end
+variadic('ZREM', WINDOWS, over)
+if redis.call('EXISTS', IDLE) == 1 then turns().prune(MOST_LANES) end
 return { #ids, owed }

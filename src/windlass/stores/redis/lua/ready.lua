@@ -4,7 +4,7 @@
 -- KEYS  those of the shard, then line and later set of each queue
 -- ARGV  call, queues, then the most due jobs to make pending
 -- Returns the queues that have pending jobs and are not paused.
--- include: keys call queues variadic codes record index promote
+-- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing promote
 
 promote(tonumber(ARGV[FIRST]))
 write_index()

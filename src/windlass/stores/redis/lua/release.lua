@@ -9,7 +9,7 @@
 -- Returns positions (from 0, over all edges) of dependents that have yet to come in, and must be
 -- asked for again; what is owed to other shards (see finish); position and ending of each job that
 -- was cancelled and has dependents itself.
--- include: keys call queues variadic codes record waits index sides note endings
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique sides note endings
 
 local own = ARGV[FIRST] == '1'
 local edges, settled = {}, {} -- of the parents, if they are here
@@ -141,7 +141,7 @@ local records, lines, laters, listed, counted = {}, {}, {}, {}, {}
 local place = #ready > 0 and next_place(#ready)
 for n, each in ipairs(ready) do
   local id, record = each[1], each[2]
-  local flags, priority = string.byte(record, 18, 19)
+  local flags, priority, more = string.byte(record, 18, 20)
   local length = unpack_from('>H', record, 25)
   local queue = sub(record, 27, 26 + length)
   local numbered = counted[queue]
@@ -151,7 +151,19 @@ for n, each in ipairs(ready) do
   end
   local due = has(flags, HAS_DUE) > 0 and unpack_from('>i8', record, 27 + length) or 0
   local state, stands = PENDING, place + n - 1 + BIAS
-  if due > NOW then
+  if more >= HAS_TRAITS then
+    local job = parse(id, record)
+    count(queue, IS_BLOCKED, -1)
+    redis.call('ZREM', BLOCKED, readable(id))
+    if due > NOW then
+      job.state = SCHEDULED
+    else
+      job.state, job.place, job.at_end = PENDING, place + n - 1, true
+    end
+    index(job)
+    save(job)
+    state = nil
+  elseif due > NOW then
     state, stands = SCHEDULED, each[3]
     local later = laters[queue]
     later[#later + 1] = 0
@@ -161,10 +173,12 @@ for n, each in ipairs(ready) do
     line[#line + 1] = stands - BIAS - (priority - DEFAULT_PRIORITY) * PRIORITY_STEP
     line[#line + 1] = id
   end
-  numbered[state] = numbered[state] + 1
-  records[2 * n - 1] = id
-  records[2 * n] = sub(record, 1, 8) .. struct.pack('>I8B', stands, state) .. sub(record, 18)
-  listed[n] = readable(id)
+  if state then
+    numbered[state] = numbered[state] + 1
+    records[#records + 1] = id
+    records[#records + 1] = sub(record, 1, 8) .. struct.pack('>I8B', stands, state) .. sub(record, 18)
+    listed[#listed + 1] = readable(id)
+  end
 end
 for queue, numbered in pairs(counted) do
   count(queue, IS_BLOCKED, -(numbered[PENDING] + numbered[SCHEDULED]))

@@ -7,7 +7,7 @@
 --       if there is one and it depends on others, what comes after its id in each wait (see waits);
 --       that it is to come was noted (see intend), and it comes only if the note is still there
 -- Returns the ids that were replayed, and that nothing is owed.
--- include: keys call queues variadic codes record waits index blocking
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique blocking
 
 -- A call is repeated within so many milliseconds, or not at all.
 -- define: REPEATED_WITHIN 60000
@@ -19,7 +19,9 @@ local replayed = {}
 local function has_key(job)
   if not job.unique then return true end
   if has(job.more, REMOTE_KEY) > 0 then return taken end
-  return redis.call('HSETNX', UNIQUE, job.unique, job.id) == 1
+  if holder_of(job.unique) then return false end
+  hold_key(job.unique, job.id)
+  return true
 end
 
 for at = FIRST + 2, last do
@@ -33,13 +35,14 @@ for at = FIRST + 2, last do
       add_waits(job.id, tails)
       job.state = IS_BLOCKED
     else
-      job.state, job.place = PENDING, next_place()
+      job.state, job.place, job.at_end = PENDING, next_place(), true
     end
     index(job)
     save(job)
     if taken then redis.call('HDEL', OUTBOX, 'r' .. id, 'u' .. id) end
     replayed[#replayed + 1] = id
-  elseif AGAIN and job and (job.state == PENDING or job.state == IS_BLOCKED) and job.due > job.created
+  elseif AGAIN and job and (job.state == PENDING or job.state == IS_BLOCKED
+    or (job.state == SCHEDULED and job.more >= HAS_TRAITS)) and job.due > job.created
     and NOW - job.due < REPEATED_WITHIN then
     replayed[#replayed + 1] = id -- by the first sending, whose answer was lost
   end

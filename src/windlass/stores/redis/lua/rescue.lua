@@ -4,7 +4,7 @@
 -- ARGV  call, queues (none), then the most jobs, the lease in milliseconds, the worker,
 --       the fence to go beyond or ""
 -- Returns time, ids, and the records with their new owner.
--- include: keys call queues variadic codes record index
+-- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing
 
 local limit, lease, worker = ARGV[FIRST], tonumber(ARGV[FIRST + 1]), ARGV[FIRST + 2]
 local ids = redis.call('ZRANGEBYSCORE', LEASES, '-inf', NOW, 'LIMIT', 0, limit)

@@ -11,7 +11,7 @@
 -- Returns, as insert does, of jobs that were not taken in: position (from 0) and id of the job that
 -- is in the way, "" if it was held back and another has let it go. Then what is owed to dependents
 -- (see endings).
--- include: keys call queues variadic codes record waits index sides endings blocking
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique sides endings blocking
 
 local number, ask_names = tonumber(ARGV[FIRST]), ARGV[FIRST + 1] == '1'
 local fence, at = ARGV[FIRST + 2], FIRST + 3
@@ -45,12 +45,14 @@ end
 -- Whether its unique key is its own, or kept for it elsewhere, or not asked for.
 local function has_key(job)
   if not job.unique or FINISHED[job.state] or has(job.more, REMOTE_KEY) > 0 then return true end
-  return redis.call('HSETNX', UNIQUE, job.unique, job.id) == 1
+  if holder_of(job.unique) then return false end
+  hold_key(job.unique, job.id)
+  return true
 end
 
 -- Held until its names were taken elsewhere; who lets go of it first makes it a job.
 local function let_go(job)
-  if has(job.more, REMOTE_ID + REMOTE_KEY + HELD_BACK) == 0 then return true end
+  if has(job.more, BY_STEPS) == 0 then return true end
   job.more = job.more - has(job.more, HELD_BACK)
   if redis.call('HDEL', OUTBOX, 'b' .. job.id) == 0 then return false end
   -- What a former job of this id still owes, it does not owe any more.
@@ -73,15 +75,16 @@ for n = 1, number do
   local job = parse(ids[n], ARGV[at + 3 * n - 2])
   local awaited = is_ghost(there[n])
   if (there[n] and not awaited) or named[n] or seen[job.id] then
-    if has(job.more, REMOTE_ID + REMOTE_KEY + HELD_BACK) > 0 then redis.call('HDEL', OUTBOX, 'b' .. job.id) end
+    if has(job.more, BY_STEPS) > 0 then redis.call('HDEL', OUTBOX, 'b' .. job.id) end
     if not is_mine(job, there[n]) then refuse(n, job.id) end
   elseif not let_go(job) then
     refuse(n, '')
   elseif not has_key(job) then
-    refuse(n, redis.call('HGET', UNIQUE, job.unique))
+    refuse(n, holder_of(job.unique))
   else
-    job.place = place + n - 1
+    job.place, job.at_end = place + n - 1, true
     keep_sides(job, ARGV[at + 3 * n - 1])
+    if job.more >= HAS_TRAITS then turns().set_limits(job) end
     if job.state == IS_BLOCKED then add_waits(job.id, arguments(at + 3 * number)) end
     if awaited then
       job.more = with(job.more, HAS_DEPENDENTS)

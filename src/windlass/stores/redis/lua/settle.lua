@@ -2,7 +2,7 @@
 --
 -- KEYS  those of the shard of the parents
 -- ARGV  call, queues (none), then for each ending: the ending, how many edges, these
--- include: keys call queues variadic codes waits settling
+-- include: keys call queues variadic codes ids waits settling
 
 local at = FIRST
 while at <= #ARGV do

@@ -26,6 +26,10 @@
 -- define: HAS_DEPENDENTS 16
 -- Held back until it can come in; never stored.
 -- define: HELD_BACK 32
+-- define: HAS_MAIL 64
+-- define: HAS_TRAITS 128
+-- Those of a job that came in by several steps.
+-- define: BY_STEPS (REMOTE_ID + REMOTE_KEY + HELD_BACK)
 -- Where an edge is (see waits): in the shard of the wait.
 -- define: HERE 255
 -- How a dependent waits, in its edges.

@@ -18,5 +18,6 @@ local function note(id, record, ran, result)
   add('error', has(flags, HAS_ERROR) > 0 and redis.call('HGET', ERRORS, id))
   add('progress', has(more, HAS_PROGRESS) > 0 and redis.call('HGET', PROGRESS, id))
   add('checkpoint', has(more, HAS_CHECKPOINT) > 0 and redis.call('HGET', CHECKPOINTS, id))
+  add('mail', has(more, HAS_MAIL) > 0 and redis.call('HGET', MAIL, id))
   redis.call('XADD', JOURNAL, redis.call('HINCRBY', META, 'noted', 1) .. '-0', unpack(entry))
 end

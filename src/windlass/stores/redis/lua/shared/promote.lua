@@ -41,14 +41,22 @@ local function promote(most)
     local id, queue, line = ids[n], due[n][5], lines[due[n][5]]
     local state = string.byte(due[n][4])
     record = whole(record, state, queue)
-    local priority = string.byte(record, 19)
-    records[2 * n - 1] = id
-    records[2 * n] = string.sub(record, 1, 8)
-      .. struct.pack('>I8B', place + n - 1 + BIAS, PENDING) .. string.sub(record, 18)
-    line[#line + 1] = place + n - 1 - (priority - DEFAULT_PRIORITY) * PRIORITY_STEP
-    line[#line + 1] = id
+    local priority, more = string.byte(record, 19, 20)
     count(queue, state, -1)
-    count(queue, PENDING, 1)
+    if more >= HAS_TRAITS then
+      local job = parse(id, record)
+      job.was, job.stood = state, job.place
+      job.state, job.place, job.at_end = PENDING, place + n - 1, true
+      index(job)
+      save(job)
+    else
+      records[#records + 1] = id
+      records[#records + 1] = string.sub(record, 1, 8)
+        .. struct.pack('>I8B', place + n - 1 + BIAS, PENDING) .. string.sub(record, 18)
+      line[#line + 1] = place + n - 1 - (priority - DEFAULT_PRIORITY) * PRIORITY_STEP
+      line[#line + 1] = id
+      count(queue, PENDING, 1)
+    end
   end
   variadic('HSET', JOBS, records)
   for queue, line in pairs(lines) do variadic('ZADD', LINE[queue], line) end

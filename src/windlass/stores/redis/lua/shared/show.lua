@@ -1,5 +1,5 @@
--- All that is known of a job, as nine values: id, record, end of the lease, large spec, result,
--- error, progress, checkpoint, what it waits for (see edges); what it does not have is nil.
+-- All that is known of a job, as ten values: id, record, end of the lease, large spec, result,
+-- error, progress, checkpoint, mail, what it waits for (see edges); what it does not have is nil.
 local rows = {}
 local function show(id, record)
   -- Too damaged to be shown; a worker that gets it lets it die.
@@ -15,5 +15,6 @@ local function show(id, record)
   rows[n + 6] = has(flags, HAS_ERROR) > 0 and redis.call('HGET', ERRORS, id)
   rows[n + 7] = has(more, HAS_PROGRESS) > 0 and redis.call('HGET', PROGRESS, id)
   rows[n + 8] = has(more, HAS_CHECKPOINT) > 0 and redis.call('HGET', CHECKPOINTS, id)
-  rows[n + 9] = state == IS_BLOCKED and waits_of(id)
+  rows[n + 9] = has(more, HAS_MAIL) > 0 and redis.call('HGET', MAIL, id)
+  rows[n + 10] = state == IS_BLOCKED and waits_of(id)
 end

@@ -8,8 +8,6 @@
 -- edge that is left over closes no later wait. All have the score 0, so they sort as bytes do.
 -- define: MOST_FORGOTTEN 100
 
-local function sized(id) return struct.pack('>H', #id) .. id end
-
 -- All members that begin with this: what follows is a number, whose first byte is small.
 local function members(key, prefix, most)
   return redis.call('ZRANGEBYLEX', key, '[' .. prefix, '(' .. prefix .. '\255', 'LIMIT', 0, most)
@@ -42,11 +40,4 @@ local function forget_waits(id)
     end
   end
   if #found > 0 then redis.call('ZREMRANGEBYLEX', WAITS, '[' .. own, '(' .. own .. '\255') end
-end
-
--- define: UUID '%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x'
--- Blocked jobs are listed by their ids, as people read them (see record.py).
-local function readable(id)
-  if string.byte(id) >= 32 then return id end
-  return string.format(UUID, string.byte(id, 1, 16))
 end

@@ -1,4 +1,4 @@
--- Drops the note of a tick that was seen to, unless it is that of a later one by now.
+-- Drops a note that was seen to, unless it is a later one by now.
 --
 -- KEYS  the outbox
 -- ARGV  call, then the field and what was noted there after the time
