@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from .admin.schedules import ScheduleInfo as ScheduleInfo
     from .admin.workflow import WorkflowHandle as WorkflowHandle
     from .app import Windlass as Windlass
+    from .core.batch import Batch as Batch
     from .core.context import Context as Context
     from .core.context import current_context as current_context
+    from .core.limit import Limit as Limit
     from .core.model import Job as Job
     from .core.retry import Delays as Delays
     from .core.retry import Exponential as Exponential
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from .core.step import Step as Step
     from .errors import Fatal as Fatal
     from .errors import Retry as Retry
+    from .errors import SignalTimeout as SignalTimeout
     from .errors import Snooze as Snooze
     from .errors import Veto as Veto
     from .errors import WindlassError as WindlassError
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Batch": "core.batch",
     "Context": "core.context",
     "Dag": "workflows.dag",
     "Delays": "core.retry",
@@ -52,12 +56,14 @@ _HOMES = {
     "Flow": "workflows.flow",
     "Job": "core.model",
     "JobHandle": "handle",
+    "Limit": "core.limit",
     "Link": "core.step",
     "Middleware": "middleware",
     "Node": "workflows.graph",
     "Resource": "resources",
     "Retry": "errors",
     "ScheduleInfo": "admin.schedules",
+    "SignalTimeout": "errors",
     "Snooze": "errors",
     "State": "core.states",
     "Step": "core.step",
@@ -73,6 +79,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Batch",
     "Context",
     "Dag",
     "Delays",
@@ -83,12 +90,14 @@ __all__ = [
     "Flow",
     "Job",
     "JobHandle",
+    "Limit",
     "Link",
     "Middleware",
     "Node",
     "Resource",
     "Retry",
     "ScheduleInfo",
+    "SignalTimeout",
     "Snooze",
     "State",
     "Step",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,19 +9,18 @@ from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, overload
 
 from .admin.schedules import Schedules
-from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
 from .client import Client
 from .config import HistorySettings, WorkerSettings, history_settings
+from .core.batch import Batch
 from .core.clock import Clock
 from .core.codec import MAX_PAYLOAD, Codec, Codecs
 from .core.cron import timetable
-from .core.model import NewJob, Receipt
 from .core.schedule import schedule_of
-from .core.step import Part
 from .declaration import (
     OF_THE_SCHEDULE,
     AsyncFunction,
     AsyncTask,
+    BatchDecorator,
     ContextDecorator,
     CronDeclaration,
     CronDecorator,
@@ -32,15 +30,13 @@ from .declaration import (
     refuse_of_the_task,
 )
 from .errors import InvalidOption
-from .handle import JobHandle
 from .history.history import History
-from .intake import Made
 from .middleware import Middleware
+from .producer import Producer
 from .resources import Resource, hook, overriding
 from .scheduler.upkeep import upkeep
-from .task import Call, Registry, Task, Wire
+from .task import Registry, Task, Wire
 from .worker.worker import Worker
-from .workflows.order import refuse_disorder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +45,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_URL = "sqlite:///windlass.db"
 
 
-class Windlass:
+class Windlass(Producer):
     """A set of tasks and the store that their jobs go to.
 
     Making one connects to nothing; the store is opened on first use.
@@ -72,14 +68,14 @@ class Windlass:
         self.clock = clock
         self.tasks: dict[str, Task[..., Any, Any]] = {}
         self.registry = Registry()
-        self.codecs = Codecs(codec, *codecs)
-        self.client = Client(self.url, clock)
-        self._wire = Wire(
-            self.client,
-            self.codecs,
-            max_payload,
-            self.registry.middleware,
-            self.registry.overrides,
+        super().__init__(
+            Wire(
+                Client(self.url, clock),
+                Codecs(codec, *codecs, limit=max_payload),
+                max_payload,
+                self.registry.middleware,
+                self.registry.overrides,
+            )
         )
         self.schedules = Schedules(self._wire, self.registry)
         self.history = History(partial(history_settings, history), clock)
@@ -98,12 +94,14 @@ class Windlass:
         self, /, *, context: Literal[True], **options: Unpack[Declaration]
     ) -> ContextDecorator: ...
     @overload
+    def task(self, /, *, batch: Batch, **options: Unpack[Declaration]) -> BatchDecorator: ...
+    @overload
     def task(self, /, **options: Unpack[Declaration]) -> Decorator: ...
     def task(self, func: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         """Make a task of a function; with or without parentheses.
 
         With `context=True` the function's first parameter is a `Context`, which the worker
-        fills in and callers leave out.
+        fills in and callers leave out. With `batch` it takes a list, and callers give one item.
         """
         if func is not None:
             return self._declare(func, options)
@@ -185,80 +183,6 @@ class Windlass:
         Holds for workers that start meanwhile, and for tasks that are called directly.
         """
         return overriding(self.registry.overrides, resource, value)
-
-    def enqueue_many(
-        self, calls: Iterable[Call[R]], *, connection: object = None
-    ) -> Sequence[JobHandle[R]]:
-        """Store many jobs in one step, from blocking code: all of them, or none.
-
-        On Redis, which must not be held up for long, 500 at a time. With a `connection` of
-        yours, they exist if and only if its transaction commits.
-        """
-        ready = list(calls)
-        jobs = self._checked(ready)
-        receipts = self.client.insert(
-            jobs, "app.enqueue_many(…)", "app.aenqueue_many(…)", connection
-        )
-        return self._stored(ready, jobs, receipts)
-
-    def aenqueue_many(
-        self, calls: Iterable[Call[R]], *, connection: object = None
-    ) -> asyncio.Future[Sequence[JobHandle[R]]]:
-        """Store many jobs in one step, from async code; under way from this call on."""
-        ready = list(calls)
-        jobs = self._checked(ready)
-        made = partial(self._stored, ready)
-        if connection is None:
-            return self.client.enqueue(jobs, made)
-        names = ("app.aenqueue_many(…)", "app.enqueue_many(…)")
-        return self.client.enqueue_on(connection, jobs, made, *names)
-
-    def _checked(self, calls: Sequence[Call[Any]]) -> Sequence[NewJob]:
-        jobs = self.registry.middleware.before([call.job for call in calls])
-        refuse_disorder(jobs)
-        return jobs
-
-    def _stored(
-        self, calls: Sequence[Call[R]], jobs: Sequence[NewJob], receipts: Sequence[Receipt]
-    ) -> Sequence[JobHandle[R]]:
-        self.registry.middleware.after(jobs, receipts)
-        return [
-            JobHandle(self.client, self.codecs, receipt.id, call.convert, receipt.duplicate)
-            for call, receipt in zip(calls, receipts, strict=True)
-        ]
-
-    def enqueue_workflow(
-        self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
-    ) -> WorkflowHandle[R]:
-        """Store a workflow, from blocking code: all its jobs in one step.
-
-        A callback is enqueued when the workflow has completed, or failed; `on_success` gets its
-        result as first argument, if it takes one more.
-        """
-        ready = draft(self._wire, flow, **options)
-        names = ("app.enqueue_workflow(…)", "app.aenqueue_workflow(…)")
-        return self._begun(ready, ready.jobs, self.client.insert(ready.jobs, *names, connection))
-
-    def aenqueue_workflow(
-        self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
-    ) -> asyncio.Future[WorkflowHandle[R]]:
-        """Store a workflow, from async code; under way from this call on."""
-        ready = draft(self._wire, flow, **options)
-        made: Made[WorkflowHandle[R]] = partial(self._begun, ready)
-        if connection is None:
-            return self.client.enqueue(ready.jobs, made)
-        names = ("app.aenqueue_workflow(…)", "app.enqueue_workflow(…)")
-        return self.client.enqueue_on(connection, ready.jobs, made, *names)
-
-    def workflow(self, id: str) -> WorkflowHandle[Any]:
-        """The handle of a workflow that was enqueued before."""
-        return WorkflowHandle(self._wire, id, lambda value, _: value)
-
-    def _begun(
-        self, ready: Draft, jobs: Sequence[NewJob], receipts: Sequence[Receipt]
-    ) -> WorkflowHandle[Any]:
-        self.registry.middleware.after(jobs[:-1], receipts[:-1])
-        return WorkflowHandle(self._wire, ready.id, ready.convert, receipts[-1].duplicate, ready)
 
     async def worker(self, settings: WorkerSettings | None = None) -> Worker:
         """A worker for this app's tasks on the running event loop, not started yet."""

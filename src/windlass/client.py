@@ -13,7 +13,9 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from .core.clock import Clock
+from .core.codec import Codecs, encode_result, too_large
 from .core.model import Job, NewJob, Receipt
+from .core.states import FINISHED
 from .errors import UnknownJob, WrongState
 from .intake import Intake, Made
 from .stores.contract import Store
@@ -165,3 +167,17 @@ async def reschedule_job(store: Store, id: str, delay: int, due: int | None) -> 
     if id not in await store.reschedule([id], delay, due):
         job = await get_job(store, id)
         raise WrongState(f"Job {id} cannot be rescheduled: it is {job.state}.")
+
+
+async def signal_job(store: Store, codecs: Codecs, id: str, name: str, value: Any) -> None:
+    """Send a signal to one job, in the codec that its worker reads, or say why that cannot be."""
+    job = await get_job(store, id)
+    record = encode_result(codecs.get(job.spec.content_type), value, "signal")
+    if len(record) > codecs.limit:
+        raise too_large(f"The signals of {job.task}", record, codecs.limit)
+    if await store.signal(id, name, record):
+        return
+    job = await get_job(store, id)
+    if job.state in FINISHED:
+        raise WrongState(f"Job {id} cannot get a signal: it is {job.state} already.")
+    raise WrongState(f"Job {id} has the signal {name!r} already: the first one stays.")

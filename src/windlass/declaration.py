@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
+from .core.batch import checked_batch
 from .core.context import Context
 from .core.cron import Missed
 from .core.options import JobOptions, Options, TaskOptions
@@ -15,6 +16,7 @@ from .errors import InvalidOption
 from .task import Task
 
 P = ParamSpec("P")
+X = TypeVar("X")
 C = TypeVar("C")
 R = TypeVar("R")
 AsyncFunction: TypeAlias = Callable[P, Coroutine[Any, Any, R]]
@@ -69,6 +71,25 @@ class ContextDecorator(Protocol):
     def __call__(self, func: Callable[Concatenate[Context, P], R], /) -> Task[P, R, R]: ...
 
 
+class BatchDecorator(Protocol):
+    """`@app.task(batch=…)`: callers give one item, and get what the handler returns for that."""
+
+    @overload
+    def __call__(
+        self, func: Callable[[list[X]], Coroutine[Any, Any, None]], /
+    ) -> Task[[X], Coroutine[Any, Any, None], None]: ...
+    @overload
+    def __call__(
+        self, func: Callable[[list[X]], Coroutine[Any, Any, Sequence[R | Exception]]], /
+    ) -> Task[[X], Coroutine[Any, Any, Sequence[R | Exception]], R]: ...
+    @overload
+    def __call__(self, func: Callable[[list[X]], None], /) -> Task[[X], None, None]: ...
+    @overload
+    def __call__(
+        self, func: Callable[[list[X]], Sequence[R | Exception]], /
+    ) -> Task[[X], Sequence[R | Exception], R]: ...
+
+
 class CronDecorator(Protocol):
     """`@app.cron(…)`: makes a task of a function; a task stays what it is."""
 
@@ -84,13 +105,14 @@ def declared(func: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Defini
     """A task's definition and its options, from what the decorator was given."""
     rest = dict(given)
     name, context = rest.pop("name", None), rest.pop("context", False)
-    process = rest.pop("process", False)
+    process, batch = rest.pop("process", False), checked_batch(rest.pop("batch", None))
     policy = _policy(rest)
     for option in OF_ONE_JOB:
         if option in rest:
             raise InvalidOption(f"{option} is for one job; give it to using(…).")
-    definition = define(func, name, policy, takes_context=context, process=process)
-    return definition, Options().merged(rest)
+    gathers = batch is not None
+    definition = define(func, name, policy, takes_context=context, process=process, batch=gathers)
+    return definition, Options(batch=batch).merged(rest)
 
 
 def refuse_of_the_task(given: Mapping[str, Any]) -> None:

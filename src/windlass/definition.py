@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .core.arguments import Arguments
+from .core.batch import ItemArguments
 from .core.context import Context
-from .core.options import checked_name
+from .core.name import checked_name
 from .core.retry import RetryPolicy
 from .errors import InvalidOption
 from .resources import Need
@@ -25,6 +26,8 @@ class Definition(NamedTuple):
     """on the event loop if so, in a thread if not"""
     process: bool = False
     """in a child process instead"""
+    batch: bool = False
+    """takes a list, of which each item is a job"""
 
 
 def define(
@@ -34,11 +37,13 @@ def define(
     *,
     takes_context: bool,
     process: bool = False,
+    batch: bool = False,
 ) -> Definition:
     """A definition from a decorated function."""
     if not callable(func) or inspect.isclass(func):
         raise InvalidOption("A task is made of a function; decorate a def or an async def.")
-    arguments = Arguments.of(func, inject=Context, leave_out=Need)
+    kind = ItemArguments if batch else Arguments
+    arguments = kind.of(func, inject=Context, leave_out=Need)
     if arguments.takes_context and not takes_context:
         raise InvalidOption(f"{func.__name__} takes a Context: say @app.task(context=True).")
     if takes_context and not arguments.takes_context:
@@ -48,8 +53,16 @@ def define(
     is_async = inspect.iscoroutinefunction(inspect.unwrap(func))
     if process:
         _refuse_process(func, arguments, is_async)
+    if batch and takes_context:
+        raise InvalidOption(
+            f"{func.__name__} takes batches, and a batch has no context: each of its jobs has one."
+        )
+    if batch and not arguments.takes_one():
+        raise InvalidOption(
+            f"With batch=… {func.__name__} must take one parameter, the list, besides resources."
+        )
     checked = checked_name(name or func.__name__, "name of a task")
-    return Definition(checked, func, arguments, policy, is_async, process)
+    return Definition(checked, func, arguments, policy, is_async, process, batch)
 
 
 def _refuse_process(func: Callable[..., Any], arguments: Arguments, is_async: bool) -> None:

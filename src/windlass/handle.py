@@ -8,10 +8,11 @@ from collections.abc import Callable, Coroutine, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
-from .client import Client, cancel_job, get_job, reschedule_job
+from .client import Client, cancel_job, get_job, reschedule_job, signal_job
 from .core.codec import Codecs, decode_result
 from .core.dependents import ORPHANED
 from .core.model import Failure, Job
+from .core.name import checked_name
 from .core.options import Options
 from .core.outcome import EXPIRED
 from .core.states import FINISHED, State
@@ -97,6 +98,20 @@ class JobHandle(Generic[R_co]):
         self, delay: float | timedelta = 0, *, at: datetime | None = None
     ) -> None:
         await self._reschedule(delay, at)(await self._client.store())
+
+    def signal(self, name: str, value: Any = None) -> None:
+        """Send the job what its handler waits for, or will wait for; the first of a name stays.
+
+        `WrongState` if it is finished, or has another signal of this name.
+        """
+        self._block(self._signal(name, value), "job.signal(…)", "job.asignal(…)")
+
+    async def asignal(self, name: str, value: Any = None) -> None:
+        await self._signal(name, value)(await self._client.store())
+
+    def _signal(self, name: str, value: Any) -> Callable[[Store], Coroutine[Any, Any, None]]:
+        checked_name(name, "name of a signal")
+        return lambda store: signal_job(store, self._codecs, self.id, name, value)
 
     def _reschedule(
         self, delay: float | timedelta, at: datetime | None

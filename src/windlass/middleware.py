@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .core.context import Context
+from .core.keyed import keyed, refuse_functions
 from .core.model import NewJob, Receipt
 from .core.options import JobOptions, Options
 from .errors import InvalidOption, Veto
@@ -174,17 +175,25 @@ def changed(job: NewJob, **changes: Unpack[Changes]) -> NewJob:
         id=job.id,
         delay=job.delay,
         at=job.due,
-        unique=job.unique,
         labels=spec.labels,
         expires_in=spec.expires_in,
         expires_at=spec.expires_at,
         depends_on=spec.parents,
         orphaned="run" if spec.runs_anyway else "cancel",
+        unique=job.unique,
+        unique_for=spec.unique_for,
+        on_conflict=job.conflict,
+        group=spec.group or None,
+        weight=spec.weight,
     ).merged(rest)
+    refuse_functions(now, "changed(…) does not see the arguments")
     made = now.new_job(spec.task, spec.payload, spec.content_type)
+    if now.keyed:
+        made = keyed(made, now)
     kept = {**(spec.headers or {}), **headers} or None
     own = {"inputs": spec.inputs, "gathers": spec.gathers, "workflow": spec.workflow}
-    return replace(made, spec=replace(made.spec, headers=kept, **own))
+    lane = made.spec.lane if rest.keys() & {"limit", "sequence"} else spec.lane
+    return replace(made, spec=replace(made.spec, headers=kept, lane=lane, **own))
 
 
 def _headers(given: Any) -> Mapping[str, str]:

@@ -18,6 +18,7 @@ from typing import (
 from .client import Client
 from .core.codec import Codecs, encode_call, too_large
 from .core.context import local_context
+from .core.keyed import Caller, keyed, refuse_functions
 from .core.model import NewJob, Receipt
 from .core.options import JobOptions, Options
 from .core.schedule import Schedule
@@ -141,10 +142,11 @@ class Task(Generic[P, C, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> C:
         """Run the function right here, as if it were no task.
 
-        Resources must be passed, or overridden: only a worker opens them.
+        Resources must be passed, or overridden: only a worker opens them. A task that takes
+        batches gets one of this single item.
         """
         func, arguments = self.definition.func, self.definition.arguments
-        given: list[Any] = [*args]
+        given: list[Any] = [[*args]] if self.definition.batch else [*args]
         if arguments.takes_context:
             given.insert(0, local_context(self.name))
         if not arguments.left_out:
@@ -214,8 +216,10 @@ class Task(Generic[P, C, R]):
         if options.id is not None or options.unique is not None or self._connection is not None:
             raise InvalidOption(
                 f"A step of {self.name} cannot have id, unique or connection: its id is its "
-                "workflow's to give, and connection is for enqueue_workflow(…)."
+                "workflow's to give, unique=None takes a key off, and connection is for "
+                "enqueue_workflow(…)."
             )
+        refuse_functions(options, f"what flows into a step of {self.name} is not known yet")
 
         def check(inflow: int) -> None:
             arguments.check([None] * inflow + [*args], kwargs)
@@ -233,7 +237,10 @@ class Task(Generic[P, C, R]):
         payload = encode_call(codec, args, kwargs)
         if len(payload) > wire.max_payload:
             raise too_large(f"The arguments of {self.name}", payload, wire.max_payload)
-        return self.options.new_job(self.name, payload, codec.name)
+        job = self.options.new_job(self.name, payload, codec.name)
+        if not self.options.keyed:
+            return job
+        return keyed(job, self.options, Caller(self.definition.arguments, args, kwargs))
 
     def handle(self, id: str) -> JobHandle[R]:
         """The handle of a job of this task that was enqueued before."""

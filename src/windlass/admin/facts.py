@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 
 from ..client import get_job
-from ..core.model import Job, JobQuery, WorkerInfo
+from ..core.model import Job, JobQuery
 from ..core.rotation import EVERY, parse_queues
 from ..core.states import State
+from ..core.workers import WorkerInfo
 from ..errors import ConfigError
 from ..stores.contract import SCAN_BATCH, Store
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from ..core.dependents import ORPHANED
+from ..core.lane import Lane
+from ..core.model import NEVER
 from ..core.outcome import was_expired
 from ..core.states import State
 from .facts import SHOWN_PARENTS, Facts, queue_names
@@ -59,13 +61,43 @@ def _cancelled(facts: Facts) -> Reason:
 
 
 def _blocked(facts: Facts) -> Reason:
-    ids = facts.job.waits_for
+    ids, lane = facts.job.waits_for, facts.job.spec.lane
+    if not ids and lane is not None:
+        return _held_back(lane, facts)
     if not ids:
         return Reason("blocked", "What it waited for has just ended; it should go on in moments.")
     shown = ", ".join(_parent(id, facts) for id in ids[:SHOWN_PARENTS])
     more = f" and {len(ids) - SHOWN_PARENTS:,} more" if len(ids) > SHOWN_PARENTS else ""
     number = "the job" if len(ids) == 1 else _number(len(ids), "job")
     return Reason("blocked", f"It waits for {number} that it depends on: {shown}{more}.")
+
+
+def _held_back(lane: Lane, facts: Facts) -> Reason:
+    """It waits in its lane."""
+    _, _, name = lane.name.partition(":")
+    besides = _besides(facts)
+    if lane.strict:
+        text = f"It waits until those before it in the sequence {name!r} have ended"
+        return Reason("sequence", f"{text}{besides}.")
+    if lane.size:
+        return Reason("batch", f"It waits for others, to run together as {_batch(lane)}{besides}.")
+    return Reason("limited", f"The limit {name!r} holds it back: {_limits(lane)}{besides}.")
+
+
+def _limits(lane: Lane) -> str:
+    parts = []
+    if lane.slots:
+        parts.append(f"at most {lane.slots:,} may run at a time")
+    if lane.starts:
+        parts.append(f"at most {lane.starts:,} may start in {lane.per / 1000:g} s")
+    return ", and ".join(parts)
+
+
+def _batch(lane: Lane) -> str:
+    return (
+        f"at most {lane.size:,}, once none has come for {lane.grace / 1000:g} s or the first has "
+        f"waited for {lane.longest / 1000:g} s"
+    )
 
 
 def _parent(id: str, facts: Facts) -> str:
@@ -76,10 +108,21 @@ def _parent(id: str, facts: Facts) -> str:
 def _scheduled(facts: Facts) -> Reason:
     if facts.job.due <= facts.now:
         return _overdue(facts)
+    if facts.job.awaits is not None:
+        return Reason("parked", f"It is parked {_parked(facts)}{_error(facts)}{_besides(facts)}.")
+    # No store tells a time of its own from the moment at which its lane lets the next one go.
+    lane = facts.job.spec.lane
+    what = "its time or its turn" if lane is not None and lane.counts_starts else "its time"
     return Reason(
         "scheduled",
-        f"It waits for its time, {_moment(facts.job.due, facts)}{_error(facts)}{_besides(facts)}.",
+        f"It waits for {what}, {_moment(facts.job.due, facts)}{_error(facts)}{_besides(facts)}.",
     )
+
+
+def _parked(facts: Facts) -> str:
+    job = facts.job
+    until = "for as long as it takes" if job.due >= NEVER else f"until {_moment(job.due, facts)}"
+    return f"for the signal {job.awaits!r} {until}"
 
 
 def _retry(facts: Facts) -> Reason:

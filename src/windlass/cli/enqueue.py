@@ -12,7 +12,7 @@ from ..core.options import JobOptions
 from ..task import Task
 from .output import print_json
 from .target import AppName, app_option, json_option, opened, url_option
-from .values import Given, duration, fitted, keyword, moment, priority, understood
+from .values import Given, duration, fitted, keyword, moment, priority, understood, window
 
 
 @click.command()
@@ -35,7 +35,16 @@ from .values import Given, duration, fitted, keyword, moment, priority, understo
 @click.option(
     "--at", type=moment, metavar="MOMENT", help="the moment to run it, as in 2030-01-31T09:00Z"
 )
-@click.option("--unique", help="not while another job with this key is unfinished")
+@click.option("--unique", help="not while another job has this key, until that is finished")
+@click.option(
+    "--unique-for",
+    type=window,
+    metavar="DURATION",
+    help="how long it holds the key: finished, started, or a time as 5min",
+)
+@click.option(
+    "--on-conflict", metavar="WORD", help="if another has the key: reject, replace or last"
+)
 @click.option("--id", help="the job's id; enqueuing it again changes nothing")
 @click.option("--max-retries", type=int, help="how often to try again after the first run")
 @click.option("--timeout", type=float, help="seconds that one run may take")

@@ -10,7 +10,9 @@ import click
 from ..admin.facts import SHOWN_PARENTS
 from ..admin.moment import iso, relative
 from ..client import get_job
-from ..core.model import Job
+from ..core.model import NEVER, Job
+from ..core.signal import came
+from ..core.states import State
 from .output import print_json
 from .record import full_record
 from .target import AppName, app_option, ask, existing, json_option, url_option
@@ -61,12 +63,22 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
         yield "worker", job.worker
     if job.progress is not None:
         yield "progress", f"{job.progress.percent:g} % {job.progress.message}"
+    if job.spec.lane is not None:
+        kind, _, name = job.spec.lane.name.partition(":")
+        yield kind, name
+    if job.spec.group:
+        yield "group", f"{job.spec.group} (weight {job.spec.weight})"
     if job.spec.workflow:
         yield "workflow", job.spec.workflow
     if job.spec.parents:
         yield "depends on", _some(job.spec.parents)
     if job.waits_for:
         yield "waits for", _some(job.waits_for)
+    if job.awaits is not None and job.state is State.SCHEDULED:
+        until = f"until {iso(job.due)}" if job.due < NEVER else "for as long as it takes"
+        yield "parked", f"for the signal {job.awaits!r} {until}"
+    if signals := came(job):
+        yield "signals", ", ".join(signals)
     if job.spec.labels:
         yield "labels", ", ".join(f"{key}={value}" for key, value in job.spec.labels.items())
 
@@ -84,7 +96,7 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
         "finished": job.finished_at,
     }
     for name, moment in moments.items():
-        if moment is not None:
+        if moment is not None and moment < NEVER:
             yield name, f"{iso(moment)} ({relative(moment)})"
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from .. import __version__
-from ..errors import UnknownJob, UnknownSchedule, WindlassError
+from ..errors import UnknownJob, UnknownSchedule, WindlassError, WrongState
 from .group import Group
 from .refusal import Refusal, Unmet
 
@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "why": "Tell why a job is not running.",
     "cancel": "Cancel jobs.",
     "reschedule": "Give jobs another time.",
+    "signal": "Send a job what it waits for.",
     "dead": "List, replay or delete jobs that failed for good.",
     "cron": "List, add, change, pause or trigger schedules.",
     "history": "Search jobs that are over.",
@@ -59,7 +60,7 @@ class Commands(Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (UnknownJob, UnknownSchedule) as error:
+        except (UnknownJob, UnknownSchedule, WrongState) as error:
             raise Unmet(str(error)) from None
         except WindlassError as error:
             raise Refusal(str(error)) from None

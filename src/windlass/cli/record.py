@@ -12,6 +12,7 @@ import msgspec
 from ..admin.moment import iso
 from ..core.codec import JSON, Codecs, decode_call, decode_result
 from ..core.model import Failure, Job
+from ..core.signal import came
 from ..errors import UnencodableValue
 
 
@@ -44,6 +45,10 @@ def record(job: Job) -> dict[str, Any]:
         "depends_on": spec.parents,
         "waits_for": job.waits_for,
         "orphaned": "run" if spec.runs_anyway else "cancel",
+        "awaits": job.awaits,
+        "signals": came(job),
+        "group": spec.group or None,
+        "lane": None if spec.lane is None else spec.lane.name,
     }
 
 

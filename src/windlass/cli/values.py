@@ -17,7 +17,7 @@ import click
 
 from ..core.arguments import Arguments
 from ..core.ids import checked_id
-from ..core.options import checked_name
+from ..core.name import checked_name
 from ..errors import InvalidArguments, InvalidOption
 
 _UNITS: Final = {"s": 1, "min": 60, "h": 3_600, "d": 86_400}
@@ -83,6 +83,11 @@ def duration(text: str) -> float:
     if match is None:
         raise click.BadParameter(f"{text!r} is not a duration as 90, 90s, 5min, 12h or 7d are.")
     return float(match[1]) * _UNITS[match[2]]
+
+
+def window(text: str) -> float | str:
+    """A duration or a word; which words there are is for the job's options to say."""
+    return text if text.isalpha() else duration(text)
 
 
 def past(text: str) -> datetime:

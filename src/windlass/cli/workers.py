@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from ..admin.moment import iso, relative
-from ..core.model import WorkerInfo
+from ..core.workers import WorkerInfo
 from .output import Column, print_json, print_table
 from .target import AppName, app_option, ask, existing, json_option, url_option
 from .text import masked

@@ -11,8 +11,8 @@ import msgspec
 from ..core.model import UNREADABLE, Entry, Failure, Job, Spec
 from ..core.outcome import UNKNOWN
 from ..core.states import State
+from ..stores.sql.fields import decode_failure, encode_failure
 from ..stores.sql.operation import Row
-from ..stores.sql.rows import decode_failure, encode_failure
 from .query import Attempt
 
 STALE: Final = 60_000

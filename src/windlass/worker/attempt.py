@@ -28,6 +28,8 @@ from ..middleware import Attempt, Stack, around
 from ..resources import Values, filled
 from .executors import Executors
 from .executors.raised import FromChild
+from .gathering import Gathering
+from .signals import StoredSignals
 from .transactions import Transactions
 from .workflows import StoredWorkflows
 
@@ -49,6 +51,7 @@ class Surroundings(NamedTuple):
     transactions: Transactions
     checkpoints: Checkpoints
     workflows: StoredWorkflows
+    signals: StoredSignals
 
 
 def begin(
@@ -57,26 +60,28 @@ def begin(
     job: Job,
     surroundings: Surroundings,
     inputs: Sequence[Any] = (),
+    batch: Gathering | None = None,
 ) -> Awaitable[Any]:
     """The handler, called with the job's arguments; await it for its value.
 
-    `inputs` are results of other jobs, which come before the job's own arguments.
+    `inputs` are results of other jobs, which come before the job's own arguments. `batch` has the
+    jobs that a handler which takes batches is to get together with this one.
     Middleware goes around it, and is within its timeout.
     """
-    executors, middleware, values, progress, transactions, checkpoints, workflows = surroundings
+    executors, stack, values, report, transactions, checkpoints, workflows, signals = surroundings
     spec = job.spec
     args, kwargs = decode_call(codec, spec.payload)
     if inputs:
         args[:0] = inputs
     definition.arguments.check(args, kwargs)
     definition.arguments.convert(args, kwargs, binary=codec.binary)
-    context = Context(job, progress, transactions.begin, checkpoints, workflows)
+    context = Context(job, report, transactions.begin, checkpoints, workflows, signals)
     current.set(context)
-    if middleware.runs:
-        handler = partial(_call, definition, executors, values, context)
-        work = around(middleware.runs, Attempt(context, args, kwargs), handler)
+    if stack.runs:
+        handler = partial(_call, definition, executors, values, context, batch)
+        work = around(stack.runs, Attempt(context, args, kwargs), handler)
     else:
-        work = _call(definition, executors, values, context, args, kwargs)
+        work = _call(definition, executors, values, context, batch, args, kwargs)
     return work if spec.timeout is None else _within(spec.timeout / 1000, work)
 
 
@@ -85,13 +90,19 @@ def _call(
     executors: Executors,
     values: Values,
     context: Context,
+    batch: Gathering | None,
     args: list[Any],
     kwargs: dict[str, Any],
 ) -> Awaitable[Any]:
     needs = definition.arguments.left_out
     if needs:
         kwargs = filled(needs, values, kwargs, definition.name)
-    return executors.call(definition, context, args, kwargs)
+    if batch is None:
+        return executors.call(definition, context, args, kwargs)
+    claim = (context.job.id, context.job.fence)
+    return batch.join(
+        claim, args[0], lambda items: executors.call(definition, context, [items], kwargs)
+    )
 
 
 async def _within(seconds: float, work: Awaitable[Any]) -> Any:

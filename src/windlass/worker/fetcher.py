@@ -20,6 +20,7 @@ from ..core.rotation import Rotation, parse_queues
 from ..core.states import WAITING
 from ..service import Service
 from ..stores.contract import Store
+from .gathering import Gathering, gathered
 from .hand import Hand
 from .runner import Runner
 
@@ -111,4 +112,9 @@ class Fetcher(Service):
 
     def _take(self, jobs: Sequence[Job]) -> None:
         self._hand.take(jobs)
-        self._runner.deliver(jobs)
+        parts = gathered(jobs)
+        if parts is not jobs:
+            for part in parts:
+                if isinstance(part, Gathering):
+                    self._hand.bundle(part.claims)
+        self._runner.deliver(parts)

@@ -22,10 +22,13 @@ class Hand:
     def __init__(self, size: int) -> None:
         self.size = size
         self._jobs: dict[Claim, Job] = {}
+        self._bundles: dict[Claim, set[Claim]] = {}
+        self._surplus = 0
         self._changed = asyncio.Event()
 
     def __len__(self) -> int:
-        return len(self._jobs)
+        """How many slots are taken: the jobs of a bundle have one."""
+        return len(self._jobs) - self._surplus
 
     def __contains__(self, lease: Lease) -> bool:
         return (lease.id, lease.fence) in self._jobs
@@ -38,10 +41,24 @@ class Hand:
     def take(self, jobs: Iterable[Job]) -> None:
         self._jobs.update({(job.id, job.fence): job for job in jobs})
 
+    def bundle(self, claims: Sequence[Claim]) -> None:
+        """Let jobs that are in hand share one slot."""
+        bundle = set(claims)
+        self._bundles.update(dict.fromkeys(claims, bundle))
+        self._surplus += len(bundle) - 1
+
     def drop(self, claims: Iterable[Claim]) -> None:
         for claim in claims:
             self._jobs.pop(claim, None)
+            if self._bundles:
+                self._unbundle(claim)
         self._changed.set()
+
+    def _unbundle(self, claim: Claim) -> None:
+        bundle = self._bundles.pop(claim, None)
+        if bundle is not None:
+            bundle.discard(claim)
+            self._surplus -= bool(bundle)
 
     async def changed(self) -> None:
         """Wait until some slot was freed after this call."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..core.clock import to_ms
-from ..core.model import WorkerInfo
+from ..core.workers import WorkerInfo
 from ..errors import StoreError
 from ..service import Service
 from ..stores.contract import Store

@@ -22,6 +22,7 @@ from ..middleware import Stack
 from ..service import is_being_cancelled
 from ..task import Registry
 from .attempt import Surroundings, begin, encoded, failed, unknown
+from .gathering import Gathering
 from .hand import Claim
 
 log = logging.getLogger("windlass")
@@ -57,10 +58,14 @@ class Runner:
         """for tasks of our own, which no middleware expects"""
         self._transactions = surroundings.transactions
         self._workflows = surroundings.workflows
+        self._signals = surroundings.signals
         self._report = report
         self._forget = forget
         self._loop = asyncio.get_running_loop()
-        self._backlog: deque[Job] = deque()
+        self._backlog: deque[Job | Gathering] = deque()
+        self._gatherings: dict[Claim, Gathering] = {}
+        self._surplus = 0
+        """running attempts beyond the first of their batch: a batch has one slot"""
         self._running: dict[Claim, asyncio.Task[None]] = {}
         self._lost: set[Claim] = set()
         self._seconds: float | None = None
@@ -70,17 +75,17 @@ class Runner:
 
     @property
     def active(self) -> int:
-        """How many attempts run now."""
-        return len(self._running)
+        """How many slots are taken now: by an attempt, or by those of a batch together."""
+        return len(self._running) - self._surplus
 
     def pace(self) -> float | None:
         """How long an attempt takes, a moving average; None before the first one."""
         return self._seconds
 
-    def deliver(self, jobs: Sequence[Job]) -> None:
+    def deliver(self, jobs: Sequence[Job | Gathering]) -> None:
         """Take claimed jobs and start as many as may run."""
         self._backlog.extend(jobs)
-        while self._backlog and len(self._running) < self._size:
+        while self._backlog and len(self._running) - self._surplus < self._size:
             self._start(self._backlog.popleft())
         if self._backlog and self._timer is None:
             self._timer = self._loop.call_later(STALL, self._look_at_backlog)
@@ -94,14 +99,26 @@ class Runner:
         if task is not None:
             self._lost.add(claim)
             task.cancel()
-        elif any(job.lease == lease for job in self._backlog):
-            self._backlog = deque(job for job in self._backlog if job.lease != lease)
+        else:
+            self._lose_waiting(claim)
+
+    def _lose_waiting(self, claim: Claim) -> None:
+        for part in self._backlog:
+            if claim not in _claims(part):
+                continue
+            if isinstance(part, Gathering):
+                part.drop(claim)
+            if not isinstance(part, Gathering) or not part.jobs:
+                self._backlog.remove(part)
             self._forget(claim)
+            return
 
     def release_backlog(self) -> None:
         """Give back what was claimed and not started."""
         while self._backlog:
-            self._report(decide(self._backlog.popleft(), Released()))
+            part = self._backlog.popleft()
+            for job in part.jobs if isinstance(part, Gathering) else (part,):
+                self._report(decide(job, Released()))
 
     async def drain(self, timeout: float) -> None:
         """Let running attempts finish; after `timeout` seconds cancel and release them."""
@@ -111,7 +128,7 @@ class Runner:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=1.0)
-                _leave_behind(self._running)
+                _leave_behind(self._running, self._gatherings)
         self._surroundings.executors.close()
 
     def _look_at_backlog(self) -> None:
@@ -126,9 +143,20 @@ class Runner:
             self._seconds = max(self._seconds or 0.0, STALL)
             self.release_backlog()
 
-    def _start(self, job: Job) -> None:
-        task = self._loop.create_task(self._attempt(job))
-        self._running[job.id, job.fence] = task
+    def _start(self, part: Job | Gathering) -> None:
+        if isinstance(part, Gathering):
+            self._surplus += len(part.jobs) - 1
+            for job in part.jobs:
+                self._enter(job, part)
+                self._start(job)
+            return
+        task = self._loop.create_task(self._attempt(part))
+        self._running[part.id, part.fence] = task
+
+    def _enter(self, job: Job, batch: Gathering) -> Gathering:
+        self._gatherings[job.id, job.fence] = batch
+        batch.running += 1
+        return batch
 
     async def _attempt(self, job: Job) -> None:
         started = time.perf_counter()
@@ -150,7 +178,12 @@ class Runner:
                 definition, surroundings = self._workflows.tasks[job.spec.task], self._bare
             policy = definition.policy
             codec = self._codecs.get(job.spec.content_type)
-            value = await begin(definition, codec, job, surroundings, inputs)
+            batch = None
+            if definition.batch:
+                # One that was enqueued before its task took batches is one of its own.
+                batch = self._gatherings.get((job.id, job.fence))
+                batch = batch or self._enter(job, Gathering([job]))
+            value = await begin(definition, codec, job, surroundings, inputs, batch)
             if self._transactions.completed and self._transactions.ended(job, value):
                 return
             result = encoded(definition, codec, value, self._max_result)
@@ -183,19 +216,44 @@ class Runner:
             self._lost.discard(claim)
         if self._workflows.memberships:
             self._workflows.memberships.pop(claim, None)
+        if self._signals.told:
+            self._signals.told.pop(claim, None)
         now = self._last_end = time.perf_counter()
         before = self._seconds
         self._seconds = now - started if before is None else 0.9 * before + 0.1 * (now - started)
-        if self._backlog:
+        if self._gatherings:
+            self._leave_batch(claim)
+        if self._backlog and len(self._running) - self._surplus < self._size:
             self._start(self._backlog.popleft())
 
+    def _leave_batch(self, claim: Claim) -> None:
+        batch = self._gatherings.pop(claim, None)
+        if batch is None:
+            return
+        batch.ended(claim)
+        batch.running -= 1
+        self._surplus -= bool(batch.running)
 
-def _leave_behind(running: Mapping[Claim, asyncio.Task[None]]) -> None:
+
+def _claims(part: Job | Gathering) -> Sequence[Claim]:
+    return part.claims if isinstance(part, Gathering) else [(part.id, part.fence)]
+
+
+def _leave_behind(
+    running: Mapping[Claim, asyncio.Task[None]], batches: Mapping[Claim, Gathering]
+) -> None:
     """Let go of handlers that did not end when they were cancelled.
 
     `asyncio.run` would wait for them, and so for ever.
     """
     for (id, _), task in running.items():
         log.error("job %s: its handler went on when it was cancelled, and is left behind", id)
-        asyncio._unregister_task(task)
-        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        _abandon(task)
+    for batch in batches.values():
+        if batch.call is not None:
+            _abandon(batch.call)
+
+
+def _abandon(task: asyncio.Task[None]) -> None:
+    asyncio._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]

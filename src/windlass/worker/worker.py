@@ -29,7 +29,8 @@ from ..config import WorkerSettings
 from ..core.clock import system_clock, to_ms
 from ..core.codec import MAX_PAYLOAD, Codecs
 from ..core.ids import new_id
-from ..core.model import Lease, WorkerInfo
+from ..core.model import Lease
+from ..core.workers import WorkerInfo
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -46,6 +47,7 @@ from .presence import Presence
 from .reporter import Reporter
 from .runner import Runner
 from .shutdown import stop_on_signals
+from .signals import StoredSignals
 from .transactions import Transactions
 from .workflows import StoredWorkflows
 
@@ -89,6 +91,7 @@ class Worker:
                     store, codecs, max_result, lambda lease: self._runner.lose(lease)
                 ),
                 StoredWorkflows(store, codecs, registry.middleware),
+                StoredSignals(store, codecs),
             ),
             report=self._acker.put,
             forget=self._forget,

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextvars import copy_context
+from datetime import timedelta
 from functools import cache
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -67,8 +68,16 @@ class Keep(NamedTuple):
     value: bytes
 
 
+class Wait(NamedTuple):
+    """The signal that a handler waits for. It waits for a reply, which comes at once."""
+
+    lease: Lease
+    name: str
+    timeout: float | timedelta | None
+
+
 REPLY: Final = b"\0"
-"""How the answer to a `Keep` begins; no pickled order does."""
+"""How the answer to a `Keep` or a `Wait` begins; no pickled order does."""
 
 
 class Greeting(NamedTuple):
@@ -142,14 +151,42 @@ class _Mouth:
             self._pipe.send_bytes(record)
 
 
-class _ChildCheckpoints:
-    """Checkpoints by way of the worker, which has the store; one at a time."""
+class _Desk:
+    """Asks the worker, which has the store, on behalf of the handler; one thing at a time."""
 
-    def __init__(self, state: bytes | None, mouth: _Mouth, replies: SimpleQueue[bytes]) -> None:
-        self._state = state
+    def __init__(self, mouth: _Mouth, replies: SimpleQueue[bytes]) -> None:
         self._mouth = mouth
         self._replies = replies
         self._lock = threading.Lock()
+
+    def ask(self, question: Keep | Wait) -> Any:
+        with self._lock:
+            self._mouth.send(pickle.dumps(question))
+            answer: Returned | Raised = pickle.loads(self._replies.get())
+        if isinstance(answer, Raised):
+            raise answer.rebuilt()
+        return answer.value
+
+
+class _ChildSignals:
+    """Signals by way of the worker."""
+
+    def __init__(self, desk: _Desk) -> None:
+        self._desk = desk
+
+    def take(self, job: Job, name: str, timeout: float | timedelta | None) -> Any:
+        return self._desk.ask(Wait(job.lease, name, timeout))
+
+    async def atake(self, job: Job, name: str, timeout: float | timedelta | None) -> Any:
+        raise UsageError("context.await_for(…) is not for process=True; use context.wait_for(…).")
+
+
+class _ChildCheckpoints:
+    """Checkpoints by way of the worker."""
+
+    def __init__(self, state: bytes | None, desk: _Desk) -> None:
+        self._state = state
+        self._desk = desk
 
     def state(self, job: Job) -> Any:
         return None if self._state is None else pickle.loads(self._state)
@@ -161,11 +198,7 @@ class _ChildCheckpoints:
             raise UnencodableValue(
                 f"A checkpoint of {job.task} cannot leave its child process: {error}."
             ) from None
-        with self._lock:
-            self._mouth.send(pickle.dumps(Keep(job.lease, pickled)))
-            raised: Raised | None = pickle.loads(self._replies.get())
-        if raised is not None:
-            raise raised.rebuilt()
+        self._desk.ask(Keep(job.lease, pickled))
 
     async def akeep(self, job: Job, value: Any) -> None:
         raise UsageError(
@@ -182,8 +215,9 @@ def _answer(
             _import_main_once(tuple(main.items()))
         func = _found(order.module, order.path)
         args, kwargs = pickle.loads(order.arguments)
-        checkpoints = _ChildCheckpoints(order.state, mouth, replies)
-        context = Context(order.job, mouth.say, _no_transaction, checkpoints)
+        desk = _Desk(mouth, replies)
+        checkpoints, signals = _ChildCheckpoints(order.state, desk), _ChildSignals(desk)
+        context = Context(order.job, mouth.say, _no_transaction, checkpoints, signals=signals)
         if order.takes_context:
             args = [context, *args]
         variables = copy_context()

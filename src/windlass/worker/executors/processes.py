@@ -16,8 +16,8 @@ from typing import Any, Final
 from ...core.context import Context
 from ...core.outcome import failure_of
 from ...definition import Definition
-from ...errors import UnencodableValue
-from .child import REPLY, Keep, Order, Returned, Said
+from ...errors import AttemptParked, UnencodableValue
+from .child import REPLY, Keep, Order, Returned, Said, Wait
 from .raised import Raised
 from .spawned import Spawned
 from .thread_call import ThreadCall
@@ -124,28 +124,33 @@ class Processes:
 
 def _answer_of(child: Spawned, context: Context) -> Returned | Raised:
     """What the handler came to; what it says before goes where its context says."""
-    while isinstance(answer := _opened(child.receive()), Said | Keep):
+    while isinstance(answer := _opened(child.receive()), Said | Keep | Wait):
         # A thread that an earlier handler has left behind may speak as well.
         is_own = answer.lease == context.job.lease
-        if isinstance(answer, Keep):
-            child.send(REPLY + pickle.dumps(_kept(answer, context) if is_own else None))
+        if isinstance(answer, Keep | Wait):
+            reply = _replied(answer, context) if is_own else Returned(None)
+            child.send(REPLY + pickle.dumps(reply))
         elif context.report is not None and is_own:
             context.report(answer.lease, answer.progress)
     return answer
 
 
-def _kept(keep: Keep, context: Context) -> Raised | None:
-    """Keep a checkpoint for the handler; what it is to raise, if anything."""
+def _replied(question: Keep | Wait, context: Context) -> Returned | Raised:
+    """Do what the handler asks for; what it is to get, or to raise."""
     try:
-        context.checkpoint(pickle.loads(keep.value))
-    except Exception as error:
+        match question:
+            case Keep(_, value):
+                context.checkpoint(pickle.loads(value))
+                return Returned(None)
+            case Wait(_, name, timeout):
+                return Returned(context.wait_for(name, timeout))
+    except (Exception, AttemptParked) as error:
         return Raised.of(error, failure_of(error))
-    return None
 
 
-def _opened(record: bytes) -> Said | Keep | Returned | Raised:
+def _opened(record: bytes) -> Said | Keep | Wait | Returned | Raised:
     try:
-        answer: Said | Keep | Returned | Raised = pickle.loads(record)
+        answer: Said | Keep | Wait | Returned | Raised = pickle.loads(record)
     except Exception as error:
         problem = UnencodableValue(
             f"The result of the handler cannot be read outside of its child process: {error}."

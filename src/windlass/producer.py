@@ -1,0 +1,113 @@
+"""What an app does with jobs besides running them: many at once, workflows, and those there are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, TypeVar, Unpack
+
+from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
+from .core.model import NewJob, Receipt
+from .core.options import JobLike, id_of
+from .core.step import Part
+from .handle import JobHandle
+from .intake import Made
+from .task import Call, Wire
+from .workflows.order import refuse_disorder
+
+R = TypeVar("R")
+
+
+class Producer:
+    """The part of an app that brings jobs to the store and finds them there."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.client = wire.client
+        self.codecs = wire.codecs
+
+    def enqueue_many(
+        self, calls: Iterable[Call[R]], *, connection: object = None
+    ) -> Sequence[JobHandle[R]]:
+        """Store many jobs in one step, from blocking code: all of them, or none.
+
+        On Redis, which must not be held up for long, 500 at a time. With a `connection` of
+        yours, they exist if and only if its transaction commits.
+        """
+        ready = list(calls)
+        jobs = self._checked(ready)
+        receipts = self.client.insert(
+            jobs, "app.enqueue_many(…)", "app.aenqueue_many(…)", connection
+        )
+        return self._stored(ready, jobs, receipts)
+
+    def aenqueue_many(
+        self, calls: Iterable[Call[R]], *, connection: object = None
+    ) -> asyncio.Future[Sequence[JobHandle[R]]]:
+        """Store many jobs in one step, from async code; under way from this call on."""
+        ready = list(calls)
+        jobs = self._checked(ready)
+        made = partial(self._stored, ready)
+        if connection is None:
+            return self.client.enqueue(jobs, made)
+        names = ("app.aenqueue_many(…)", "app.enqueue_many(…)")
+        return self.client.enqueue_on(connection, jobs, made, *names)
+
+    def _checked(self, calls: Sequence[Call[Any]]) -> Sequence[NewJob]:
+        jobs = self._wire.middleware.before([call.job for call in calls])
+        refuse_disorder(jobs)
+        return jobs
+
+    def _stored(
+        self, calls: Sequence[Call[R]], jobs: Sequence[NewJob], receipts: Sequence[Receipt]
+    ) -> Sequence[JobHandle[R]]:
+        self._wire.middleware.after(jobs, receipts)
+        return [
+            JobHandle(self.client, self.codecs, receipt.id, call.convert, receipt.duplicate)
+            for call, receipt in zip(calls, receipts, strict=True)
+        ]
+
+    def job(self, id: JobLike) -> JobHandle[Any]:
+        """The handle of a job that was enqueued before, of whichever task."""
+        return JobHandle(self.client, self.codecs, id_of(id), lambda value, _: value)
+
+    def signal(self, job: JobLike, name: str, value: Any = None) -> None:
+        """Send a job what its handler waits for, from blocking code."""
+        self.job(job).signal(name, value)
+
+    async def asignal(self, job: JobLike, name: str, value: Any = None) -> None:
+        await self.job(job).asignal(name, value)
+
+    def enqueue_workflow(
+        self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
+    ) -> WorkflowHandle[R]:
+        """Store a workflow, from blocking code: all its jobs in one step.
+
+        A callback is enqueued when the workflow has completed, or failed; `on_success` gets its
+        result as first argument, if it takes one more.
+        """
+        ready = draft(self._wire, flow, **options)
+        names = ("app.enqueue_workflow(…)", "app.aenqueue_workflow(…)")
+        return self._begun(ready, ready.jobs, self.client.insert(ready.jobs, *names, connection))
+
+    def aenqueue_workflow(
+        self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
+    ) -> asyncio.Future[WorkflowHandle[R]]:
+        """Store a workflow, from async code; under way from this call on."""
+        ready = draft(self._wire, flow, **options)
+        made: Made[WorkflowHandle[R]] = partial(self._begun, ready)
+        if connection is None:
+            return self.client.enqueue(ready.jobs, made)
+        names = ("app.aenqueue_workflow(…)", "app.enqueue_workflow(…)")
+        return self.client.enqueue_on(connection, ready.jobs, made, *names)
+
+    def workflow(self, id: str) -> WorkflowHandle[Any]:
+        """The handle of a workflow that was enqueued before."""
+        return WorkflowHandle(self._wire, id, lambda value, _: value)
+
+    def _begun(
+        self, ready: Draft, jobs: Sequence[NewJob], receipts: Sequence[Receipt]
+    ) -> WorkflowHandle[Any]:
+        self._wire.middleware.after(jobs[:-1], receipts[:-1])
+        return WorkflowHandle(self._wire, ready.id, ready.convert, receipts[-1].duplicate, ready)
