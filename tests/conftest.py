@@ -12,10 +12,11 @@ import pytest
 from hypothesis import settings
 
 from tests.servers import mariadb, pgbouncer, postgres, redis
+from tests.servers.certificates import Tls
 from tests.servers.proxy import Proxy, forward
 from tests.servers.redis_cluster import Cluster, serve_cluster
 from tests.servers.redis_sentinel import Sentinels, serve_sentinel
-from tests.servers.redis_tls import Tls, serve_tls
+from tests.servers.redis_tls import serve_tls
 from tests.servers.server import Server
 
 # No deadline: on a busy machine it measures the neighbours. In CI the same examples every

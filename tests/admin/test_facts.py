@@ -4,8 +4,9 @@ import pytest
 
 from windlass.admin import facts
 from windlass.admin.facts import Line, look
-from windlass.core.model import NewJob, Spec, WorkerInfo
+from windlass.core.model import NewJob, Spec
 from windlass.core.states import State
+from windlass.core.workers import WorkerInfo
 from windlass.errors import UnknownJob
 from windlass.stores.contract import SCAN_BATCH
 from windlass.stores.memory import MemoryStore

@@ -7,9 +7,11 @@ import pytest
 from windlass.admin.facts import Facts, Line
 from windlass.admin.why import LONGEST_ERROR, Reason, explain
 from windlass.core.dependents import orphaned
-from windlass.core.model import Failure, Job, Progress, Spec, WorkerInfo
+from windlass.core.lane import Lane
+from windlass.core.model import NEVER, Failure, Job, Progress, Spec
 from windlass.core.outcome import EXPIRED
 from windlass.core.states import State
+from windlass.core.workers import WorkerInfo
 
 NOW = 1_750_000_000_000
 AT = "2025-06-15T15:06:40.000Z"
@@ -106,6 +108,55 @@ def test_an_orphan_says_what_it_depended_on() -> None:
             "that one first, then this."
         ),
     )
+
+
+LANES = {
+    "limited": (
+        Lane("limit:send", slots=2),
+        "The limit 'send' holds it back: at most 2 may run at",
+    ),
+    "sequence": (
+        Lane("sequence:order:7", slots=1, strict=True),
+        "It waits until those before it in the sequence 'order:7' have ended.",
+    ),
+    "batch": (
+        Lane("batch:send", size=100, grace=1_000, longest=10_000),
+        "It waits for others, to run together as at most 100, once none has come for 1 s or",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", LANES)
+def test_a_job_that_waits_in_its_lane_says_for_what(code: str) -> None:
+    lane, sentence = LANES[code]
+    reason = why(State.BLOCKED, worker(), spec=Spec("send", b"", lane=lane))
+    assert reason.code == code
+    assert reason.sentence.startswith(sentence)
+    waits = why(State.BLOCKED, worker(), spec=Spec("send", b"", lane=lane), waits_for=("p",))
+    assert waits.code == "blocked"
+
+
+def test_the_limits_are_told() -> None:
+    lane = Lane("limit:send:ada", slots=1, starts=10, per=60_000, burst=1)
+    spec = Spec("send", b"", lane=lane)
+    assert why(State.BLOCKED, worker(), paused=True, spec=spec).sentence == (
+        "The limit 'send:ada' holds it back: at most 1 may run at a time, and at most 10 may start "
+        "in 60 s; besides, its queue mail is paused until someone resumes it."
+    )
+    ticket = why(State.SCHEDULED, worker(), spec=spec, due=NOW + MINUTE)
+    assert ticket.sentence.startswith("It waits for its time or its turn, 2025-")
+
+
+def test_a_parked_job_waits_for_its_signal() -> None:
+    assert why(State.SCHEDULED, worker(), due=NOW + MINUTE, awaits="paid") == (
+        "parked",
+        "It is parked for the signal 'paid' until 2025-06-15T15:07:40.000Z (in 1 min).",
+    )
+    assert why(State.SCHEDULED, due=NEVER, awaits="paid").sentence == (
+        "It is parked for the signal 'paid' for as long as it takes; besides, no worker serves its "
+        "queue mail: none at all is heard of."
+    )
+    assert why(State.SCHEDULED, worker(), due=NOW - 1, awaits="paid").code == "due"
 
 
 def test_a_scheduled_job_waits_for_its_time() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.mysql_client import fresh_database
+from tests.servers.emptied import emptied_database, emptied_schema
 
 SERVERS = {
     "redis": "redis_server",
@@ -27,7 +27,7 @@ def url_of(request: pytest.FixtureRequest, folder: Path) -> str:
     server = request.getfixturevalue(SERVERS[name])
     match name:
         case "postgres":
-            return f"{server.url}?schema=app_{next(_serial)}"
+            return emptied_schema(server.url, "app")
         case "mariadb":
-            return fresh_database(server.url, "app")
+            return emptied_database(server.url, "app")
     return f"{server.url}?namespace=app-{next(_serial)}"

@@ -223,7 +223,6 @@ def test_only_an_id_that_was_made_for_the_job_is_fresh() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"unique": "x"},
         {"id": "x"},
         {"delay": 1},
         {"jitter": 2},

@@ -19,7 +19,7 @@ CALL = re.compile(r"redis\.p?call\(\s*'(\w+)'(?:,\s*([^\n]*))?")
 
 WITHOUT_KEYS = {"TIME", "PUBLISH"}
 KEY = re.compile(r"(?:KEYS\[|LINE\[|LATER\[|FINISHED\[|LISTS\[|[A-Z]+\b)")
-LOCAL_KEYS = {"TOKEN", "names", "side[3]", "key"}
+LOCAL_KEYS = {"TOKEN", "side[3]", "key"}
 """Names that stand for one of the KEYS, each for a reason that its own test looks at."""
 
 
@@ -112,10 +112,6 @@ def test_it_touches_declared_keys_only(path: Path) -> None:
 def test_names_that_stand_for_a_key_are_made_from_keys() -> None:
     sources = "\n".join(body(path) for path in SCRIPTS + PIECES)
     assert set(re.findall(r"local TOKEN = (\w+)\[", sources)) == {"KEYS"}
-    assert set(re.findall(r"local names = (.+)$", sources, re.MULTILINE)) == {
-        "kind == 'u' and UNIQUE or NAMES",
-        "ARGV[FIRST] == 'u' and UNIQUE or NAMES",
-    }
     for table in ("LINE", "LATER"):
         assert set(re.findall(rf"^\s*{table}\[.+\] = (\w+)\[", sources, re.MULTILINE)) == {"KEYS"}
     handed = set(re.findall(r"(?:variadic\('\w+', |\bmany\()(\w+(?:\[\w+\])?),", sources))
@@ -156,7 +152,7 @@ def test_states_have_one_code() -> None:
     [
         *("HAS_DUE", "HAS_KEEP", "HAS_UNIQUE", "HAS_RUN", "HAS_DONE", "HAS_LARGE"),
         *("HAS_RESULT", "HAS_ERROR", "HAS_PROGRESS", "REMOTE_ID", "REMOTE_KEY"),
-        *("HAS_CHECKPOINT", "HAS_DEPENDENTS", "HELD_BACK", "GHOST"),
+        *("HAS_CHECKPOINT", "HAS_DEPENDENTS", "HELD_BACK", "GHOST", "HAS_MAIL", "HAS_TRAITS"),
         *("BIAS", "PRIORITY_STEP"),
     ],
 )
@@ -175,8 +171,8 @@ def test_no_flag_means_two_things() -> None:
     known = defined("codes")
     second = {
         *("HAS_PROGRESS", "REMOTE_ID", "REMOTE_KEY"),
-        *("HAS_CHECKPOINT", "HAS_DEPENDENTS", "HELD_BACK"),
+        *("HAS_CHECKPOINT", "HAS_DEPENDENTS", "HELD_BACK", "HAS_MAIL", "HAS_TRAITS"),
     }
     first = {name for name in known if name.startswith("HAS_")} - second
     assert sorted(int(known[name]) for name in first) == [1 << n for n in range(8)]
-    assert sorted(int(known[name]) for name in second) == [1 << n for n in range(6)]
+    assert sorted(int(known[name]) for name in second) == [1 << n for n in range(8)]

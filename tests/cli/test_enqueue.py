@@ -62,6 +62,12 @@ def test_a_duplicate_is_told_apart_and_is_no_error(call: Call) -> None:
     assert again.stderr == "windlass: This job was there before; no new one was stored.\n"
 
 
+def test_a_key_can_be_held_for_another_time(call: Call) -> None:
+    words = ("--unique", "key", "--unique-for", "started", "--on-conflict", "reject")
+    first = call("enqueue", "t", "1", *words)
+    assert call("enqueue", "t", "2", *words).stdout == first.stdout
+
+
 def test_json_has_the_id_the_task_and_whether_it_is_a_duplicate(call: Call) -> None:
     for duplicate in (False, True):
         result = call("enqueue", "t", "--id", "one", "--json")

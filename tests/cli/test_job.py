@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.cli.conftest import Call
-from windlass import Fatal, Windlass
+from windlass import Fatal, Limit, Windlass
 from windlass.cli.loop import run
 from windlass.cli.record import full_record
 from windlass.core.codec import MSGPACK, Codecs, Msgpack
@@ -51,7 +51,9 @@ def results(app: Windlass) -> None:
     def burst() -> None:
         raise Fatal("\x1b[31mtoo [bold]much")
 
-    weigh.using(id="good", unique="k", labels={"for": "Ada"}).enqueue("tea", grams=5)
+    limit = Limit(concurrency=2, key="tea")
+    task = weigh.using(id="good", unique="k", labels={"for": "Ada"}, limit=limit, group="g")
+    task.enqueue("tea", grams=5)
     burst.using(id="bad").enqueue()
     finished(app)
 
@@ -64,6 +66,7 @@ def test_a_completed_job_shows_its_call_and_its_result(call: Call) -> None:
     assert facts["result"] == '{"tea":5,"raw":"AP8="}'
     assert facts["attempt"] == "1 of at most 4"
     assert (facts["timeout"], facts["unique"], facts["labels"]) == ("1.5 s", "k", "for=Ada")
+    assert (facts["limit"], facts["group"]) == ("weigh:tea", "g (weight 1)")
     for name in ("created", "due", "started", "finished"):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z \((now|\d+ s ago)\)", facts[name])
     assert "error" not in facts

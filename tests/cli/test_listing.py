@@ -14,7 +14,7 @@ RECORD = {
     "id", "task", "queue", "state", "priority", "attempt", "max_retries", "timeout", "keep",
     "unique", "labels", "created_at", "due_at", "started_at", "finished_at", "lease_until",
     "worker", "fence", "content_type", "error", "progress", "workflow", "depends_on", "waits_for",
-    "orphaned",
+    "orphaned", "awaits", "signals", "lane", "group",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import Call
 from windlass import Windlass
 from windlass.core.clock import system_clock
-from windlass.core.model import WorkerInfo
+from windlass.core.workers import WorkerInfo
 
 
 @pytest.fixture

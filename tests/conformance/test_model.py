@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.conformance.stores import STORES, maker
+from tests.conformance.stores import STORES, VARIANTS, maker
 from windlass.core.clock import Clock
 from windlass.core.model import Entry, Job, JobQuery, Lease, NewJob, Page, Receipt, Transition
 from windlass.core.schedule import Schedule
@@ -21,6 +21,7 @@ from windlass.core.states import State
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
 from windlass.stores.memory.journal import Journal
+from windlass.stores.memory.lanes import Lanes
 from windlass.stores.memory.shelf import Shelf
 from windlass.testing.clock import FakeClock
 from windlass.testing.model import MODEL_SETTINGS, RULES, machine
@@ -43,7 +44,10 @@ def test_a_store_does_as_the_specification_does(
         await store.open()
         return store
 
-    run_state_machine_as_test(machine(open_fresh), settings=MODEL_SETTINGS)
+    brief = settings(MODEL_SETTINGS, max_examples=max(MODEL_SETTINGS.max_examples // 3, 1))
+    run_state_machine_as_test(
+        machine(open_fresh), settings=brief if name in VARIANTS else MODEL_SETTINGS
+    )
 
 
 class IgnoresFences(Shelf):
@@ -253,6 +257,36 @@ class RestoresWithoutTheKey(MemoryStore):
         return super()._restore(replace(job, unique=None))
 
 
+class HasNoWindows(Shelf):
+    def hold(self, key: str, id: str, until: int) -> None:
+        pass
+
+
+class ForgetsWindows(MemoryStore):
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, HasNoWindows())
+
+
+class ChangesSignals(MemoryStore):
+    async def signal(self, id: str, name: str, value: bytes) -> bool:
+        return await super().signal(id, name, value + b"!")
+
+
+class Generous(Lanes):
+    def set_limits(self, job: Job) -> None:
+        if job.spec.lane is not None and job.spec.lane.slots:
+            lane = replace(job.spec.lane, slots=job.spec.lane.slots + 1)
+            job = replace(job, spec=replace(job.spec, lane=lane))
+        super().set_limits(job)
+
+
+class GivesOneSlotMore(MemoryStore):
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self._lanes = Generous(self._shelf)
+        self._put = self._lanes.put
+
+
 RUN = ("insert", "claim_all", "finish", "advance")
 
 BROKEN: Mapping[type[MemoryStore], Sequence[str]] = {
@@ -283,6 +317,9 @@ BROKEN: Mapping[type[MemoryStore], Sequence[str]] = {
     RestoresWithoutTheKey: ("insert", "move"),
     CancelsWithoutANote: ("insert", "cancel"),
     NotesTheAttemptBefore: RUN,
+    ForgetsWindows: ("insert",),
+    ChangesSignals: ("insert", "signal"),
+    GivesOneSlotMore: ("insert", "claim_all"),
     TrimsTooMuch: ("insert", "cancel", "advance", "trim_journal"),
 }
 """Faults, each with the rules that can show it: among all rules the hunt would take minutes."""

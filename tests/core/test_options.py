@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windlass.core.model import DAY_MS, NewJob, Spec
-from windlass.core.options import CHECKS, JobOptions, Options, checked_name
+from windlass.core.name import checked_name
+from windlass.core.options import CHECKS, JobOptions, Options
 from windlass.errors import InvalidOption
 
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=128)
@@ -16,7 +17,7 @@ NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_
 
 def test_every_option_that_users_can_write_is_checked_and_kept() -> None:
     assert JobOptions.__annotations__.keys() == CHECKS.keys()
-    assert set(Options.__struct_fields__) == CHECKS.keys()
+    assert set(Options.__struct_fields__) - {"keyed", "batch"} == CHECKS.keys()
 
 
 def test_the_defaults_are_those_of_the_docs() -> None:
@@ -113,15 +114,17 @@ def test_labels_are_copied_and_none_at_all_is_nothing() -> None:
 def test_a_job_is_made_of_its_options() -> None:
     options = Options().merged(
         {"queue": "mail", "priority": 9, "max_retries": 1, "timeout": 2, "keep": 3, "id": "mine"}
-        | {"delay": 4, "unique": "u", "labels": {"a": "b"}}
+        | {"delay": 4, "labels": {"a": "b"}}
+        | {"unique": "u", "unique_for": 5, "on_conflict": "last"}
     )
     assert options.new_job("send", b"x", "json") == NewJob(
         "mine",
-        Spec("send", b"x", "json", 1, 2_000, 3_000, {"a": "b"}),
+        Spec("send", b"x", "json", 1, 2_000, 3_000, {"a": "b"}, unique_for=5_000),
         queue="mail",
         priority=9,
         delay=4_000,
         unique="u",
+        conflict="last",
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windlass.core.model import Failure, Job, Spec, Transition
+from windlass.core.model import NEVER, Failure, Job, Spec, Transition
 from windlass.core.outcome import (
     LONGEST_UNKNOWN,
     LOST,
@@ -18,6 +18,7 @@ from windlass.core.outcome import (
     Failed,
     Lost,
     Outcome,
+    Parked,
     Released,
     Snoozed,
     Succeeded,
@@ -27,7 +28,7 @@ from windlass.core.outcome import (
 )
 from windlass.core.retry import Delays, Fixed, RetryPolicy
 from windlass.core.states import AFTER_ACTIVE, State
-from windlass.errors import Fatal, Retry, Snooze
+from windlass.errors import AttemptParked, Fatal, Retry, Snooze
 
 BOOM = Failure("ValueError", "boom")
 EXACT = RetryPolicy(Delays([1, 10, 100]), jitter=0)
@@ -37,6 +38,7 @@ outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Succeeded, st.none() | st.binary(max_size=5)),
     st.builds(Failed, st.just(BOOM), after=st.none() | st.floats(0, 1e6), fatal=st.booleans()),
     st.builds(Snoozed, st.integers(0, 10**9), st.none() | st.integers(0, 10**13)),
+    st.builds(Parked, st.just("go"), st.none() | st.integers(0, 10**9)),
     st.just(Lost()),
     st.builds(Released, st.integers(0, 10**9)),
     st.builds(Unknown, st.integers(0, 10**9)),
@@ -136,7 +138,7 @@ def test_every_outcome_leads_to_a_legal_move_of_the_same_claim(
     assert (move.id, move.fence) == ("j", 7)
     assert move.state in AFTER_ACTIVE
     waits = isinstance(outcome, Unknown) and move.state is State.SCHEDULED
-    assert move.refund is (waits or isinstance(outcome, (Snoozed, Released, Expired)))
+    assert move.refund is (waits or isinstance(outcome, (Snoozed, Parked, Released, Expired)))
     assert (move.error is not None) is isinstance(outcome, (Failed, Lost, Unknown, Expired))
     assert move.delay >= 0
 
@@ -156,9 +158,24 @@ def test_snoozing_any_number_of_times_never_kills_a_job(naps: int, limit: int) -
     assert failures == limit
 
 
+def test_a_parked_job_waits_for_its_signal_or_its_time() -> None:
+    move = decide(active(), Parked("go", 60_000))
+    assert move == to(State.SCHEDULED, delay=60_000, refund=True, awaits="go")
+    for_ever = decide(active(), Parked("go"))
+    assert for_ever == to(State.SCHEDULED, due=NEVER, refund=True, awaits="go")
+    assert outcome_of(AttemptParked("go", 7), EXACT) == Parked("go", 7)
+
+
+def test_a_wait_in_a_task_group_parks_unless_something_else_went_wrong() -> None:
+    waits = [AttemptParked("a"), BaseExceptionGroup("inner", [AttemptParked("b")])]
+    assert outcome_of(BaseExceptionGroup("outer", waits), EXACT) == Parked("a")
+    mixed = BaseExceptionGroup("outer", [*waits, ValueError("boom")])
+    assert isinstance(outcome_of(mixed, EXACT), Failed)
+
+
 def test_no_outcome_is_forgotten_here() -> None:
     assert set(get_args(Outcome)) == {
-        *(Succeeded, Failed, Snoozed, Lost, Released, Unknown, Expired)
+        *(Succeeded, Failed, Snoozed, Parked, Lost, Released, Unknown, Expired)
     }
     assert msgspec.structs.fields(Lost) == ()
 

@@ -21,8 +21,13 @@ from windlass.core.states import (
 
 WAYS = {
     "blocked": {"pending": "unblock", "scheduled": "unblock", "cancelled": "cancel"},
-    "scheduled": {"pending": "promote", "cancelled": "cancel"},
-    "pending": {"active": "claim", "scheduled": "reschedule", "cancelled": "cancel"},
+    "scheduled": {"pending": "promote", "cancelled": "cancel", "blocked": "hold"},
+    "pending": {
+        "active": "claim",
+        "scheduled": "reschedule",
+        "cancelled": "cancel",
+        "blocked": "hold",
+    },
     "active": {
         "completed": "complete",
         "retry": "fail",
@@ -30,8 +35,14 @@ WAYS = {
         "scheduled": "snooze",
         "pending": "release",
         "cancelled": "cancel",
+        "blocked": "hold",
     },
-    "retry": {"pending": "promote", "cancelled": "cancel"},
+    "retry": {
+        "pending": "promote",
+        "scheduled": "replace",
+        "cancelled": "cancel",
+        "blocked": "hold",
+    },
     "completed": {},
     "dead": {"pending": "replay", "blocked": "replay"},
     "cancelled": {"pending": "replay", "blocked": "replay"},
@@ -87,7 +98,9 @@ def test_every_live_job_can_be_cancelled() -> None:
 
 
 def test_finish_can_lead_wherever_an_active_job_may_go() -> None:
-    assert {state.value for state in AFTER_ACTIVE} == WAYS["active"].keys()
+    """But for the lane: a worker cannot ask for that."""
+    ways = {after for after, move in WAYS["active"].items() if move != "hold"}
+    assert {state.value for state in AFTER_ACTIVE} == ways
 
 
 def test_a_job_is_inserted_in_a_state_that_waits_and_never_in_retry() -> None:

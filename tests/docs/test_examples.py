@@ -21,6 +21,8 @@ PRINTED = {
     ),
     "async_producer": "20 pages, 1340 characters\n",
     "workflow": "10 words on 2 pages\n",
+    "approval": "parked for answer\n500 euros: yes, says Ada\n",
+    "limits": "at a time: {'Ada': 2, 'Bob': 2}\nin order: paid packed sent\n",
     "encryption": "the store can read the card number: False\nthe handler can: ends in 1111\n",
 }
 

@@ -13,6 +13,7 @@ from windlass.core.model import DAY_MS
 from windlass.core.options import CHECKS, Options, TaskOptions
 from windlass.core.retry import DEFAULT_RETRY
 from windlass.core.states import FIRST, TRANSITIONS, State
+from windlass.core.unique import UNTIL_FINISHED
 from windlass.declaration import CronDeclaration, Declaration
 from windlass.stores.contract import Store
 from windlass.task import CallOptions
@@ -68,7 +69,7 @@ def test_declaration_options_are_listed_with_their_defaults() -> None:
     rows = table(page("docs/reference/options.md"), "## Options of the decorator only")
     given = {code(row[0]): row[1] for row in rows}
     own = Declaration.__annotations__.keys() - TaskOptions.__annotations__.keys()
-    assert given.keys() == own | {"context"}
+    assert given.keys() == own | {"context", "batch"}
     assert eval(code(given["context"])) is False
     names: dict[str, Any] = {}
     exec("from windlass import *", names)
@@ -87,6 +88,9 @@ def default(name: str) -> str:
     if name == "keep":
         assert value == DAY_MS
         return "86400"
+    if name == "unique_for":
+        assert value == UNTIL_FINISHED
+        return '"finished"'
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

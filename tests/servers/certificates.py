@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tests.servers.account import account
+from tests.servers.server import Server
 
 _CURVE = ec.SECP256R1()
 
@@ -32,6 +33,21 @@ class Certificates:
 
     def key(self, name: str) -> Path:
         return self.folder / f"{name}.key"
+
+
+@dataclass(frozen=True)
+class Tls:
+    """A server, and what a client has to trust and to show.
+
+    Which certificates to use is for the caller to add to `url`.
+    """
+
+    server: Server
+    certificates: Certificates
+
+    @property
+    def url(self) -> str:
+        return self.server.url
 
 
 def certify(folder: Path) -> Certificates:
@@ -89,4 +105,6 @@ def _private(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+    # PostgreSQL, server and client, uses no key that others may read.
+    path.chmod(0o600 if path.suffix == ".key" else 0o644)
     os.chown(path, account().pw_uid, account().pw_gid)

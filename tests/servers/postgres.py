@@ -8,6 +8,7 @@ import signal
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from tests.servers.account import temporary_folder
 from tests.servers.binaries import binary
@@ -23,28 +24,53 @@ def serve(*options: str) -> Iterator[Server]:
     """PostgreSQL on a free port; `options` are settings such as `max_connections=20`."""
     program, initdb = binary("postgres"), binary("initdb")
     with temporary_folder("postgres") as folder:
-        data, port = folder / "data", free_port()
-        layout = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
-        prepare([initdb, f"--pgdata={data}", f"--username={_USER}", *layout], folder)
-        settings = [
-            f"port={port}",
-            "listen_addresses=127.0.0.1",
-            "unix_socket_directories=",
-            "fsync=off",
-            "max_connections=200",
-            *options,
-        ]
-        flags = [part for setting in settings for part in ("-c", setting)]
-        with Server(
-            folder=folder,
-            port=port,
-            url=f"postgresql://{_USER}@127.0.0.1:{port}/{_DATABASE}",
-            command=[program, "-D", str(data), *flags],
-            answers=lambda: ask(port, HELLO).startswith(b"R"),
-            # SIGTERM would wait for every client to leave on its own.
-            stop_signal=signal.SIGINT,
-        ) as server:
+        layout = ["--auth=trust", "--encoding=UTF8", "--locale=C", "-N"]
+        prepare([initdb, f"--pgdata={_data(folder)}", f"--username={_USER}", *layout], folder)
+        with _server(program, folder, *options) as server:
             yield server
+
+
+@contextmanager
+def serve_replica(primary: Server) -> Iterator[Server]:
+    """A PostgreSQL that streams from another one, and takes no writes until it is promoted."""
+    backup = binary("pg_basebackup")
+    with temporary_folder("replica") as folder:
+        how = ["--checkpoint=fast", "--no-sync", "--write-recovery-conf"]
+        prepare([backup, f"--dbname={primary.url}", f"--pgdata={_data(folder)}", *how], folder)
+        with _server(binary("postgres"), folder) as server:
+            yield server
+
+
+def promote(replica: Server) -> None:
+    """Make a replica a primary; it takes writes on return."""
+    prepare([binary("pg_ctl"), "promote", f"--pgdata={_data(replica.folder)}"], replica.folder)
+
+
+def _data(folder: Path) -> Path:
+    return folder / "data"
+
+
+def _server(program: str, folder: Path, *options: str) -> Server:
+    """The server of a folder that is laid out, on a free port."""
+    port = free_port()
+    settings = [
+        f"port={port}",
+        "listen_addresses=127.0.0.1",
+        "unix_socket_directories=",
+        "fsync=off",
+        "max_connections=200",
+        *options,
+    ]
+    flags = [part for setting in settings for part in ("-c", setting)]
+    return Server(
+        folder=folder,
+        port=port,
+        url=f"postgresql://{_USER}@127.0.0.1:{port}/{_DATABASE}",
+        command=[program, "-D", str(_data(folder)), *flags],
+        answers=lambda: ask(port, HELLO).startswith(b"R"),
+        # SIGTERM would wait for every client to leave on its own.
+        stop_signal=signal.SIGINT,
+    )
 
 
 def _hello() -> bytes:

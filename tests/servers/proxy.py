@@ -5,7 +5,7 @@ It runs in a thread of its own. Every order to it has taken effect when the call
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from tests.servers.ports import free_port
 
 _CHUNK = 1 << 16
+
+Edit = Callable[[bytes], bytes]
 
 
 @dataclass
@@ -43,8 +45,10 @@ class _Link:
 class Proxy:
     """In front of the port `target`, on the port `port`."""
 
-    def __init__(self, target: int, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, target: int, loop: asyncio.AbstractEventLoop, greet: Edit) -> None:
         self.target, self.port = target, free_port()
+        self._greet = greet
+        self._behind = target
         self.counts = Counts()
         self._loop = loop
         self._tasks: set[asyncio.Task[None]] = set()
@@ -66,6 +70,10 @@ class Proxy:
         that listens for messages gets chunks as well.
         """
         self._order(self._set_drops(count, after))
+
+    def lead(self, target: int) -> None:
+        """Lead to another port from now on, as an address does that follows the primary."""
+        self._order(self._lead(target))
 
     def cut(self) -> None:
         """End every connection, without a word. New ones are accepted."""
@@ -106,6 +114,10 @@ class Proxy:
     async def _set_drops(self, count: int, after: bytes) -> None:
         self._to_drop, self._after = count, after
 
+    async def _lead(self, target: int) -> None:
+        self._behind = target
+        await self._cut()
+
     async def _set_flow(self, flows: bool) -> None:
         (self._flows.set if flows else self._flows.clear)()
 
@@ -143,7 +155,7 @@ class Proxy:
             await self._flows.wait()
             # A server that is down looks from here like one that hangs up at once.
             with suppress(OSError):
-                behind, server = await asyncio.open_connection("127.0.0.1", self.target)
+                behind, server = await asyncio.open_connection("127.0.0.1", self._behind)
                 await self._forward(reader, behind, _Link(writer, server))
         finally:
             writer.transport.abort()
@@ -166,7 +178,9 @@ class Proxy:
         link.cut()
 
     async def _replies(self, reader: asyncio.StreamReader, link: _Link) -> None:
+        edit = self._greet
         while chunk := await self._chunk(reader, link):
+            chunk, edit = edit(chunk), _as_it_is
             if self._to_drop and self._after in link.asked:
                 self._to_drop -= 1
                 self.counts.dropped += 1
@@ -185,13 +199,20 @@ class Proxy:
         return chunk
 
 
+def _as_it_is(chunk: bytes) -> bytes:
+    return chunk
+
+
 @contextmanager
-def forward(target: int) -> Iterator[Proxy]:
-    """A proxy in front of a port of this machine, gone with all its connections afterwards."""
+def forward(target: int, greet: Edit = _as_it_is) -> Iterator[Proxy]:
+    """A proxy in front of a port of this machine, gone with all its connections afterwards.
+
+    `greet` changes the first thing that the server says on each connection.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="proxy", daemon=True)
     thread.start()
-    proxy = Proxy(target, loop)
+    proxy = Proxy(target, loop, greet)
     try:
         proxy.accept()
         proxy.resume()

@@ -4,11 +4,10 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from tests.servers.account import temporary_folder
 from tests.servers.binaries import binary
-from tests.servers.certificates import Certificates, certify
+from tests.servers.certificates import Certificates, Tls, certify
 from tests.servers.ports import free_port
 from tests.servers.server import Server
 
@@ -16,21 +15,6 @@ USER = "windlass"
 # Characters that have a meaning of their own in a URL.
 PASSWORD = "p@ss/w:rd?"
 QUOTED_PASSWORD = "p%40ss%2Fw%3Ard%3F"
-
-
-@dataclass(frozen=True)
-class Tls:
-    """A server, and what a client has to trust and to show.
-
-    `url` names user and password; which certificates to use is for the caller to add.
-    """
-
-    server: Server
-    certificates: Certificates
-
-    @property
-    def url(self) -> str:
-        return self.server.url
 
 
 @contextmanager

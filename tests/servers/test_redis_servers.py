@@ -9,12 +9,13 @@ from redis import Redis
 from redis.exceptions import AuthenticationError
 
 from tests.servers import binaries, redis
+from tests.servers.certificates import Tls
 from tests.servers.ports import ask
 from tests.servers.process import wait_until
 from tests.servers.redis import tell
 from tests.servers.redis_cluster import SLOTS, Cluster
 from tests.servers.redis_sentinel import Sentinels
-from tests.servers.redis_tls import QUOTED_PASSWORD, USER, Tls
+from tests.servers.redis_tls import QUOTED_PASSWORD, USER
 from tests.servers.server import Server
 
 

@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from windlass.core.model import Progress, WorkerInfo
+from windlass.core.model import Progress
 from windlass.core.schedule import Schedule
+from windlass.core.workers import WorkerInfo
 from windlass.stores.contract import Store
-from windlass.stores.sql.rows import decode_failure, decode_ids, decode_progress, decode_worker
+from windlass.stores.sql.fields import (
+    decode_failure,
+    decode_ids,
+    decode_mail,
+    decode_progress,
+    decode_worker,
+)
 from windlass.testing.jobs import WORK, claim_one, job_of, put
 
 DAMAGED = ("", "{", "[1, 2]", '{"percent": "much"}', "null")
@@ -23,6 +30,7 @@ def test_damaged_texts_are_read_as_such(text: str) -> None:
     assert decode_progress(text) == Progress(0, f"(unreadable) {text}")
     assert decode_worker("w1", text, 7) == WorkerInfo("w1", "(unreadable)", 0, (), 0, 7, seen_at=7)
     assert decode_ids(text) == ()
+    assert decode_mail(text.encode()) is None
 
 
 async def test_a_damaged_row_is_listed_among_the_others(store: Store, path: Path) -> None:

@@ -99,7 +99,7 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(params=[False, True], ids=["lanes", "blocking"], scope="module")
+@pytest.fixture(params=[False, True], ids=["scribes", "blocking"], scope="module")
 def full(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What happened to a store whose files could not grow for a while."""
     path = tmp_path_factory.mktemp("full") / "jobs.db"

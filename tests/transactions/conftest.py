@@ -1,7 +1,7 @@
 """An app whose jobs are in a user's database, and the user's program, once for each driver."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -56,7 +56,7 @@ def pairs(*engines: str) -> list[ParameterSet]:
     ]
 
 
-SERVERS = {
+SERVERS: Mapping[str, tuple[str, Callable[[str], Engine]]] = {
     "postgres": ("postgres_server", Postgres),
     "mariadb": ("mariadb_server", Mariadb),
 }

@@ -13,8 +13,10 @@ from tests.transactions.blocking_desks import PsycopgDesk, PymysqlDesk
 from tests.transactions.conftest import SERVERS, pairs
 from tests.transactions.desk import Desk
 from tests.transactions.engines import Engine
-from windlass import Middleware, State, Windlass
+from windlass import Limit, Middleware, State, Windlass
+from windlass.core.ids import new_id
 from windlass.core.model import NewJob, Receipt
+from windlass.core.options import JobOptions
 from windlass.errors import InvalidArguments, InvalidOption, PayloadTooLarge, UnknownJob
 from windlass.middleware import changed
 from windlass.testing.work import counts, work
@@ -90,6 +92,34 @@ def test_many_jobs_come_with_one_commit(app: Windlass, desk: Desk) -> None:
     assert states(app) == {State.PENDING: 130}
     assert [job.get().queue for job in jobs[:4]] == ["q0", "q1", "q2", "q0"]
     assert len({job.id for job in jobs}) == 130
+
+
+def test_all_that_a_job_can_ask_for_comes_with_the_commit(app: Windlass, desk: Desk) -> None:
+    @app.task
+    def run(n: int) -> int:
+        return n
+
+    waiting = run.using(unique="waiting", id="waiting", delay=3_600).enqueue(0)
+    options: list[JobOptions] = [
+        {"sequence": "s"},
+        {"sequence": "s"},
+        # A key of its own: the rate outlasts the jobs, and those of the test before are just over.
+        {"limit": Limit(concurrency=1, rate="5/s", key=new_id())},
+        {"group": "g", "weight": 3},
+        {"unique": "window", "unique_for": 3_600.0},
+        {"unique": "brief", "unique_for": "started"},
+        {"depends_on": waiting},
+    ]
+    desk.begin()
+    jobs = desk.enqueue_many(app, [run.using(**each).call(n) for n, each in enumerate(options)])
+    changed = desk.enqueue(run.using(unique="waiting", on_conflict="replace"), 9)
+    assert states(app) == {State.SCHEDULED: 1}
+    desk.commit()
+    assert states(app) == {State.BLOCKED: 2, State.PENDING: 6}
+    assert (changed.id, changed.duplicate) == (waiting.id, True)
+    assert run.using(unique="window").enqueue(1).id == jobs[4].id
+    run_jobs(app)
+    assert [job.result() for job in (waiting, *jobs)] == [9, *range(len(jobs))]
 
 
 def test_a_duplicate_is_told_and_does_not_hurt_the_transaction(

@@ -1,18 +1,19 @@
-"""Stores and workers with tables of their own, and what may happen to their server."""
+"""Stores with tables of their own, and what may happen to their server."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
 
+import asyncmy
 from asyncmy import errors
 
 from tests.servers.mysql_client import query
-from tests.stores.redis.outage import LEASE, Site, end, running_services
-from windlass import Windlass
-from windlass.config import WorkerSettings
+from tests.stores import site
 from windlass.core.clock import Clock
 from windlass.stores.mysql.store import MysqlStore
-from windlass.stores.open import open_store
 
 _serial = count()
 
@@ -29,37 +30,16 @@ def named(url: str, table: str) -> str:
     return f"{front.rpartition('/')[2]}.{settings.partition('&')[0]}_{table}"
 
 
-@asynccontextmanager
-async def opened(url: str, clock: Clock | None = None) -> AsyncIterator[MysqlStore]:
-    store = open_store(url, clock=clock)
-    assert isinstance(store, MysqlStore)
-    await store.open()
-    try:
-        yield store
-    finally:
-        await store.close()
+def opened(url: str, clock: Clock | None = None) -> AbstractAsyncContextManager[MysqlStore]:
+    return site.opened(url, MysqlStore, clock)
 
 
-@asynccontextmanager
-async def working(url: str, direct: str) -> AsyncIterator[Site]:
-    """A worker on `url` and a producer on `direct`; no part of the worker may end meanwhile."""
-    app, producer = Windlass(url), Windlass(direct)
-    site = Site(app, producer, ("default",))
-    worker = await app.worker(WorkerSettings(lease=LEASE))
-    await worker.start()
-    services = running_services()
-    assert services
-    try:
-        await site.begin()
-        yield site
-        assert running_services() == services
-    finally:
-        site.release()
-        await end(worker, app, producer)
+async def kill_all(url: str) -> int:
+    """End every connection but those that do it; how many it was."""
+    return await asyncio.to_thread(_kill_all, url)
 
 
-def kill_all(url: str) -> int:
-    """End every connection but this one; how many it was."""
+def _kill_all(url: str) -> int:
     others = query(
         url,
         "SELECT id FROM information_schema.processlist "
@@ -72,5 +52,16 @@ def kill_all(url: str) -> int:
     return len(others)
 
 
-def words(prefix: str, number: int) -> Iterator[str]:
-    return (f"{prefix}-{n}" for n in range(number))
+@asynccontextmanager
+async def crowd(url: str) -> AsyncIterator[None]:
+    """Take every connection that the server gives, and hold them meanwhile."""
+    at, taken = urlsplit(url), list[Any]()
+    with suppress(errors.OperationalError):
+        while True:
+            connecting = asyncmy.connect(host=at.hostname, port=at.port, user=at.username)
+            taken.append(await connecting)
+    try:
+        yield
+    finally:
+        for connection in taken:
+            connection.close()

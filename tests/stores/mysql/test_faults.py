@@ -1,12 +1,13 @@
 """What the server refuses is told in one sentence, and nothing is half done."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.servers import mariadb
 from tests.servers.mysql_client import query
+from tests.servers.proxy import forward
 from tests.servers.server import Server
 from tests.stores.mysql.site import fresh, named, opened
 from windlass.core.model import NewJob, Spec
@@ -52,6 +53,35 @@ async def test_nobody_at_the_address(url: str, mariadb_server: Server) -> None:
 def test_a_server_that_is_too_old(version: str) -> None:
     with pytest.raises(StoreError, match=r"is too old: windlass needs SKIP LOCKED"):
         check_version(version, "MySQL at host")
+
+
+def says(version: str) -> Callable[[bytes], bytes]:
+    """Changes a server's greeting: a packet of protocol 10, the version, a zero, and the rest."""
+
+    def edit(packet: bytes) -> bytes:
+        _, _, rest = packet[5:].partition(b"\0")
+        body = b"\x0a" + version.encode() + b"\0" + rest
+        return len(body).to_bytes(3, "little") + packet[3:4] + body
+
+    return edit
+
+
+@pytest.mark.parametrize("version", ["5.7.44-log", "5.5.5-10.5.23-MariaDB-1:10.5.23"])
+async def test_a_server_that_says_it_is_too_old(
+    version: str, url: str, mariadb_server: Server
+) -> None:
+    tables = "SHOW TABLES IN windlass"
+    before = query(mariadb_server.url, tables)
+    with forward(mariadb_server.port, says(version)) as proxy:
+        for more in ("", "&migrate=off"):
+            said = await refused(proxy.through(url) + more)
+            assert f"is {version}, which is too old: windlass needs" in said
+            assert said.endswith(".")
+            assert "\n" not in said
+    assert query(mariadb_server.url, tables) == before
+    with forward(mariadb_server.port, says("5.5.5-10.6.0-MariaDB")) as proxy:
+        async with opened(proxy.through(url)) as store:
+            await put(store, "a")
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,16 @@
-"""Stores and workers with tables of their own, and what may happen to their server."""
+"""Stores with tables of their own, and what may happen to their server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from itertools import count
 from typing import Any
 
 import asyncpg
 
-from tests.stores.redis.outage import LEASE, Site, end, running_services
-from windlass import Windlass
-from windlass.config import WorkerSettings
+from tests.stores import site
 from windlass.core.clock import Clock
-from windlass.stores.open import open_store
+from windlass.stores.postgres.connection import Raw
 from windlass.stores.postgres.store import PostgresStore
 from windlass.testing.work import until
 
@@ -29,33 +27,8 @@ def schema_of(url: str) -> str:
     return url.partition("schema=")[2].partition("&")[0]
 
 
-@asynccontextmanager
-async def opened(url: str, clock: Clock | None = None) -> AsyncIterator[PostgresStore]:
-    store = open_store(url, clock=clock)
-    assert isinstance(store, PostgresStore)
-    await store.open()
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-@asynccontextmanager
-async def working(url: str, direct: str) -> AsyncIterator[Site]:
-    """A worker on `url` and a producer on `direct`; no part of the worker may end meanwhile."""
-    app, producer = Windlass(url), Windlass(direct)
-    site = Site(app, producer, ("default",))
-    worker = await app.worker(WorkerSettings(lease=LEASE))
-    await worker.start()
-    services = running_services()
-    assert services
-    try:
-        await site.begin()
-        yield site
-        assert running_services() == services
-    finally:
-        site.release()
-        await end(worker, app, producer)
+def opened(url: str, clock: Clock | None = None) -> AbstractAsyncContextManager[PostgresStore]:
+    return site.opened(url, PostgresStore, clock)
 
 
 async def sleeping(store: PostgresStore, *queues: str) -> asyncio.Task[None]:
@@ -87,5 +60,15 @@ async def terminate_all(url: str) -> int:
     return number
 
 
-def words(prefix: str, number: int) -> Iterator[str]:
-    return (f"{prefix}-{n}" for n in range(number))
+@asynccontextmanager
+async def crowd(url: str) -> AsyncIterator[None]:
+    """Take every connection that the server gives, and hold them meanwhile."""
+    taken: list[Raw] = []
+    with suppress(asyncpg.TooManyConnectionsError):
+        while True:
+            taken.append(await asyncpg.connect(url))
+    try:
+        yield
+    finally:
+        for connection in taken:
+            await connection.close()

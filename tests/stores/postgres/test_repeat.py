@@ -1,14 +1,16 @@
-"""A statement whose answer was lost is sent again, and does no harm by it."""
+"""A statement whose answer was lost is sent again, and does no harm by it.
+
+`tests/stores/sql` has what is the same on all engines.
+"""
 
 import pytest
 
 from tests.servers.proxy import Proxy
 from tests.servers.server import Server
 from tests.stores.postgres.site import fresh, opened
-from windlass.core.model import Job, Receipt, Spec, Transition
+from windlass.core.model import Job, Spec, Transition
 from windlass.core.states import State
-from windlass.stores.postgres.insert import insert
-from windlass.testing.jobs import claim_one, counts, job_of, new_job, put
+from windlass.testing.jobs import claim_one, counts, job_of, put
 
 KEPT = Spec("work", b"")
 UNKEPT = Spec("work", b"", keep=0)
@@ -22,38 +24,6 @@ def direct(postgres_server: Server) -> str:
 @pytest.fixture
 def through(direct: str, postgres_proxy: Proxy) -> str:
     return postgres_proxy.through(direct)
-
-
-async def test_an_insert_finds_its_own_jobs(
-    direct: str, through: str, postgres_proxy: Proxy
-) -> None:
-    async with opened(direct) as observer, opened(through) as store:
-        await put(store, "first")
-        jobs = [new_job("lost-reply", fresh=True), new_job("beside", fresh=True)]
-        postgres_proxy.drop_replies(1, after=b"lost-reply")
-        assert await store.insert(jobs) == [Receipt("lost-reply"), Receipt("beside")]
-        assert postgres_proxy.counts.dropped == 1
-        assert await counts(observer) == {State.PENDING: 3}
-
-
-async def test_an_insert_that_is_repeated_does_not_run_again_what_has_run(direct: str) -> None:
-    """A worker was quicker than the second call."""
-    async with opened(direct) as store:
-        await put(store, "done")
-        job = await claim_one(store)
-        assert await store.finish([Transition(job.id, job.fence, State.COMPLETED)])
-        jobs = [new_job("done", fresh=True), new_job("more", fresh=True)]
-        receipts = await store._base.write(lambda now: insert(jobs, now, again=True))
-        assert receipts == [Receipt("done"), Receipt("more")]
-        assert await counts(store) == {State.COMPLETED: 1, State.PENDING: 1}
-
-
-async def test_an_id_said_to_be_new_that_is_there_does_no_harm(direct: str) -> None:
-    async with opened(direct) as store:
-        jobs = [new_job("twice", fresh=True), new_job("once", fresh=True)]
-        assert await store.insert(jobs[:1]) == [Receipt("twice")]
-        assert await store.insert(jobs) == [Receipt("twice"), Receipt("once")]
-        assert await counts(store) == {State.PENDING: 2}
 
 
 @pytest.mark.parametrize("spec", [KEPT, UNKEPT], ids=["kept", "unkept"])

@@ -7,7 +7,9 @@ import pytest
 
 from tests.servers.server import Server
 from tests.stores.postgres.site import fresh, opened, sleeping
-from windlass.testing.jobs import new_job, put
+from windlass.core.model import NEVER
+from windlass.core.states import State
+from windlass.testing.jobs import claim_one, finish, new_job, put
 from windlass.testing.work import until
 
 SOON = 5.0
@@ -25,6 +27,16 @@ async def test_an_insert_wakes(postgres_server: Server) -> None:
     async with opened(url) as store, opened(url) as another:
         waiting = await sleeping(store)
         await another.insert([new_job("a", fresh=True)])
+        assert await woken(waiting)
+
+
+async def test_a_signal_wakes(postgres_server: Server) -> None:
+    url = fresh(postgres_server.url)
+    async with opened(url) as store, opened(url) as another:
+        await put(store, "a")
+        assert await finish(store, await claim_one(store), State.SCHEDULED, awaits="go", due=NEVER)
+        waiting = await sleeping(store)
+        assert await another.signal("a", "go", b"")
         assert await woken(waiting)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.certificates import certify
+from tests.servers.certificates import Tls, certify
 from tests.servers.redis import tell
 from tests.servers.redis_cluster import Cluster
-from tests.servers.redis_tls import Tls, serve_tls
+from tests.servers.redis_tls import serve_tls
 from tests.servers.server import Server
 from tests.stores.redis.watch import counted, fresh, fresh_namespace
 from windlass import Windlass

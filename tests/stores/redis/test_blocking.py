@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.servers.certificates import Tls
 from tests.servers.process import wait_until
 from tests.servers.proxy import Proxy
 from tests.servers.redis import tell
 from tests.servers.redis_cluster import Cluster
 from tests.servers.redis_sentinel import Sentinels
-from tests.servers.redis_tls import Tls
 from tests.servers.server import Server
 from tests.stores.redis.transports import COUNT_ONCE, ECHO, ONE, script
 from windlass.errors import StoreError, StoreUnavailable

@@ -278,8 +278,9 @@ async def test_ten_thousand_dependents_are_seen_to_in_short_steps(
     for script, times in sorted(calls.items()):
         better = sorted(times)[len(times) // 4]
         log.info("%s: %.2f ms, at most %.2f ms of %s", script, better, max(times), len(times))
-        # Many calls are held up by the neighbours; what is long by itself is so each time.
-        assert better < LIMIT, script
+        # Many calls are held up by the neighbours; what is long by itself is so each time. Of a few
+        # calls there is no telling.
+        assert better < LIMIT or len(times) < 8, script
         # All waits of one job are one step, when it comes in and when it is called off.
         assert max(times) < 20 * LIMIT, script
     assert len(calls["release"]) >= DEPENDENTS / LARGEST_STEP

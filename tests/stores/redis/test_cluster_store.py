@@ -83,8 +83,8 @@ async def test_a_lost_answer_to_a_claim_is_given_again(store: RedisStore) -> Non
     terms = Terms(LEASE, "w", "token", 0)
     first = await shard._claim({"cold": 10}, 10, terms)
     again = await shard._claim({"cold": 10}, 10, terms)
-    assert [job.lease for job in first] == [job.lease for job in again]
-    assert ids(first) == ["a", "b", "c"]
+    assert [job.lease for job in first.jobs] == [job.lease for job in again.jobs]
+    assert ids(first.jobs) == ["a", "b", "c"]
 
 
 async def test_a_hot_queue_is_split_and_all_of_it_is_run(store: RedisStore) -> None:

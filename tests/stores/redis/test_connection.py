@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from tests.servers.certificates import Tls
 from tests.servers.proxy import Proxy
 from tests.servers.redis import tell
-from tests.servers.redis_tls import Tls
 from tests.servers.server import Server
 from windlass.errors import StoreError
 from windlass.stores.redis.connection import AsyncIo, Connection

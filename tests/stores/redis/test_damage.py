@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
+import msgspec
 import pytest
 from redis import Redis
 
@@ -10,12 +11,15 @@ from tests.servers.server import Server
 from windlass import State, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.ids import new_id
-from windlass.core.model import Failure, Job, JobQuery, Progress, Transition
+from windlass.core.lane import Lane
+from windlass.core.model import Failure, Job, JobQuery, NewJob, Progress, Transition
 from windlass.scheduler.leader import Leader
 from windlass.scheduler.rescuer import Rescuer
 from windlass.stores.redis.record import HEAD_SIZE
 from windlass.testing.clock import FakeClock
 from windlass.testing.work import work
+
+replace = msgspec.structs.replace
 
 ONE = WorkerSettings(concurrency=1)
 NOISE = bytes(range(200, 256))
@@ -107,6 +111,25 @@ async def test_a_job_that_waits_for_its_time(site: Site, damage: str) -> None:
     site.write("jobs", "harmed", DAMAGED[damage](site.read("jobs", "harmed")))
     site.clock.advance(1)
     await is_dead_with_its_reason(site)
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+@pytest.mark.parametrize("harmed", ["first", "last"])
+async def test_a_job_of_a_lane(site: Site, damage: str, harmed: str) -> None:
+    """Be it the one that has the slot, or one that waits for it."""
+    store = await site.app.client.store()
+    order = ["harmed", "before", "after"] if harmed == "first" else ["before", "harmed", "after"]
+    await site.put("sample")
+    spec = replace((await site.job("sample")).spec, lane=Lane("l", slots=1), group="g")
+    assert await store.delete(["sample"])
+    await store.insert([NewJob(id, spec) for id in order])
+    site.write("jobs", "harmed", DAMAGED[damage](site.read("jobs", "harmed")))
+    for _ in range(3):
+        async with asyncio.timeout(20):
+            await work(site.app, ONE)
+    states = await site.states()
+    assert (states.get("before"), states.get("after")) == (State.COMPLETED, State.COMPLETED)
+    assert states["harmed"] is State.DEAD
 
 
 @pytest.mark.parametrize("damage", DAMAGED)

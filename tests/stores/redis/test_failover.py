@@ -12,7 +12,8 @@ from tests.servers.redis import tell
 from tests.servers.redis_cluster import Cluster
 from tests.servers.redis_sentinel import Sentinels
 from tests.servers.server import Server
-from tests.stores.redis.outage import PROMISED, QUEUES, Site, soonest, working
+from tests.stores.redis.outage import PROMISED, QUEUES, soonest, working
+from tests.stores.site import Site
 from windlass.errors import StoreUnavailable
 from windlass.testing.work import until
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.servers.redis_cluster import Cluster
-from tests.stores.redis.outage import QUEUES, Site, working
+from tests.stores.redis.outage import QUEUES, working
 from tests.stores.redis.watch import fresh
+from tests.stores.site import Site
 from windlass.core.ids import new_id
 from windlass.core.model import Job, NewJob, Progress, Receipt, Spec, Transition
 from windlass.core.states import State

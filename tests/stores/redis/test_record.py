@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.servers.server import Server
 from tests.stores.redis.watch import fresh_namespace
 from windlass.core.ids import new_id
+from windlass.core.lane import Lane
 from windlass.core.model import DAY_MS, Failure, Job, NewJob, Progress, Spec, Transition
 from windlass.core.states import State
 from windlass.stores.contract import Store
@@ -51,7 +52,19 @@ specs = st.builds(
     payloads | st.binary(max_size=300),
     keep=st.sampled_from([0, 1, DAY_MS, DAY_MS + 1, 100 * 365 * DAY_MS]),
     labels=st.none() | st.dictionaries(names, names, max_size=2),
-)
+    lane=st.none()
+    | st.builds(
+        Lane,
+        names,
+        slots=st.sampled_from([0, 1, 2**32 - 1]),
+        strict=st.booleans(),
+        starts=st.sampled_from([0, 1, 2**32 - 1]),
+        per=st.sampled_from([1, 1_000, 100 * 365 * DAY_MS]),
+        burst=st.sampled_from([0, 1, 1_000]),
+    ),
+    group=st.just("") | names,
+    weight=st.sampled_from([1, 3, 2**32 - 1]),
+).map(lambda spec: spec if spec.group else replace(spec, weight=1))
 jobs = st.builds(
     NewJob,
     job_ids,

@@ -11,16 +11,26 @@ from tests.servers.proxy import Proxy
 from tests.servers.server import Server
 from tests.stores.redis.outage import opened
 from windlass.core.ids import new_id
+from windlass.core.lane import Lane
 from windlass.core.model import Spec
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
+from windlass.core.unique import UNTIL_STARTED
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
-from windlass.testing.jobs import LEASE, bring, claim_one, finish, new_job, put
+from windlass.testing.jobs import LEASE, bring, claim, claim_one, finish, ids, new_job, put
 from windlass.testing.suite.dependents import after
 from windlass.testing.suite.schedules import every_minute
+from windlass.testing.suite.signal import park
+
+HOUR = 3_600_000
 
 Step = Callable[[Store], Awaitable[Any]]
+
+LANED = Spec("work", b"", lane=Lane("l", slots=1))
+GATHERED = Spec("work", b"", lane=Lane("b", size=3, grace=HOUR, longest=HOUR))
+UNSTARTED = Spec("work", b"", unique_for=UNTIL_STARTED)
+WINDOW = Spec("work", b"", unique_for=HOUR)
 
 
 async def one_of_each(store: Store) -> None:
@@ -32,6 +42,14 @@ async def one_of_each(store: Store) -> None:
     await put(store, "brave", spec=after("pending", runs_anyway=True))
     await put(store, "grandchild", spec=after("child"), queue="other")
     assert await store.cancel(["dropped"]) == {"dropped"}
+    await put(store, "holder", unique="taken", queue="keys")
+    await put(store, "runner", unique="busy", queue="runs")
+    await claim_one(store, queue="runs")
+    await put(store, "parked", queue="parks")
+    assert await park(store, await claim_one(store, queue="parks"))
+    await put(store, "l1", "l2", "l3", spec=LANED, queue="lane")
+    await put(store, "b1", "b2", "b3", spec=GATHERED, queue="batch")
+    await put(store, "g1", "g2", spec=Spec("work", b"", group="g"), queue="groups")
 
 
 async def insert(store: Store) -> Any:
@@ -56,6 +74,79 @@ async def unblock(store: Store) -> Any:
 
 async def replay_blocked(store: Store) -> Any:
     return await store.replay(["dropped"])
+
+
+async def hold_for_a_time(store: Store) -> Any:
+    window = new_job("a", WINDOW, fresh=True, unique="key")
+    return await store.insert([window, new_job("b", fresh=True, unique="key")])
+
+
+async def hold_until_the_start(store: Store) -> Any:
+    await store.insert(
+        [new_job("a", UNSTARTED, fresh=True, unique="key", queue="keys", priority=90)]
+    )
+    job = await claim_one(store, queue="keys")
+    return job.id, await store.insert([new_job("b", fresh=True, unique="key")])
+
+
+async def replace_holder(store: Store) -> Any:
+    new = Spec("work", b"new")
+    options: Any = {"fresh": True, "unique": "taken", "conflict": "replace", "priority": 80}
+    return await store.insert([new_job("a", new, **options), new_job("b", new, **options)])
+
+
+async def follow_holder(store: Store) -> Any:
+    options: Any = {"fresh": True, "unique": "busy", "conflict": "last"}
+    return await store.insert([new_job("a", **options), new_job("b", **options)])
+
+
+async def follow_one_that_was_replaced(store: Store) -> Any:
+    """The repetition comes when the job that it has replaced runs already."""
+    job = new_job("a", fresh=True, unique="taken", conflict="last", queue="keys")
+    receipts = await store.insert([job])
+    await claim_one(store, queue="keys")
+    return receipts
+
+
+async def signal(store: Store) -> Any:
+    return [
+        await store.signal(id, "go", b"word") for id in ("parked", "runner", "dead", "scheduled")
+    ]
+
+
+async def park_again(store: Store) -> Any:
+    return await park(store, await claim_one(store, queue="other"))
+
+
+async def enter_lanes(store: Store) -> Any:
+    return await store.insert(
+        [
+            new_job("a", LANED, fresh=True, queue="lane"),
+            new_job("b", GATHERED, fresh=True, queue="batch"),
+            new_job("c", Spec("work", b"", group="h"), fresh=True, queue="groups"),
+        ]
+    )
+
+
+async def leave_lane(store: Store) -> Any:
+    return await finish(store, await claim_one(store, queue="lane"), State.COMPLETED)
+
+
+async def release_to_lane(store: Store) -> Any:
+    job = await claim_one(store, queue="lane")
+    return await finish(store, job, State.PENDING, refund=True)
+
+
+async def gather(store: Store) -> Any:
+    return ids(await claim(store, 1, queue="batch"))
+
+
+async def cancel_in_lanes(store: Store) -> Any:
+    return await store.cancel(["l1", "l3", "b1", "g1"])
+
+
+async def reschedule_in_lanes(store: Store) -> Any:
+    return await store.reschedule(["l1", "g1"])
 
 
 async def checkpoint(store: Store) -> Any:
@@ -131,6 +222,9 @@ CALLS: dict[str, Step] = {
         *(insert, cancel, replay, reschedule, hasten, delete, restore),
         *(elect, resign, pause, insert_dependents, unblock, replay_blocked),
         *(checkpoint, schedules, tick),
+        *(hold_for_a_time, hold_until_the_start, replace_holder, follow_holder),
+        *(follow_one_that_was_replaced, signal, park_again, enter_lanes, leave_lane),
+        *(release_to_lane, gather, cancel_in_lanes, reschedule_in_lanes),
     )
 }
 
@@ -138,12 +232,16 @@ CALLS: dict[str, Step] = {
 async def snapshot(store: Store) -> Any:
     """All that is comparable between two stores whose clocks differ."""
     kin = ["c", "child", "dropped", "brave", "grandchild"]
+    kin += ["holder", "runner", "parked", "l1", "l2", "l3", "b1", "b2", "b3", "g1", "g2"]
     names = ["a", "b", "pending", "second", *kin, *(state.value for state in State)]
     jobs = await store.get(names)
     queues = await store.queues()
     return (
         {
-            id: (job.state, job.attempt, job.queue, job.unique, job.waits_for)
+            id: (
+                *(job.state, job.attempt, job.queue, job.priority, job.spec),
+                *(job.unique, job.waits_for, job.awaits, job.mail),
+            )
             for id, job in jobs.items()
         },
         {queue.name: (dict(queue.counts), queue.paused) for queue in queues},

@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
+from tests.servers.certificates import Tls
 from tests.servers.ports import ask, free_port
 from tests.servers.process import wait_until
 from tests.servers.proxy import Proxy
 from tests.servers.redis import serve, tell
-from tests.servers.redis_tls import Tls
 from tests.servers.server import Server
 from tests.stores.redis.transports import COUNT_ONCE, ECHO, ONE, connected, script
 from windlass.errors import StoreError, StoreUnavailable

@@ -11,8 +11,9 @@ from tests.servers import redis
 from tests.servers.proxy import Proxy, forward
 from tests.servers.redis import tell
 from tests.servers.server import Server
-from tests.stores.redis.outage import PROMISED, end, soonest, working
+from tests.stores.redis.outage import PROMISED, soonest, working
 from tests.stores.redis.watch import counted
+from tests.stores.site import end
 from windlass import Windlass
 from windlass.config import WorkerSettings
 from windlass.core.ids import new_id
