@@ -29,6 +29,7 @@ NAMES = (
     "redis_wire",
     "redis_layouts",
     "redis_dependents",
+    "redis_limits",
     "postgres_floor",
     "postgres_enqueue",
     "postgres_drain",
@@ -38,6 +39,7 @@ NAMES = (
     "mysql_floor",
     "mysql_enqueue",
     "mysql_drain",
+    "mysql_latency",
     "mysql_depth",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
@@ -21,23 +21,31 @@ LONGEST_PAUSE = 0.03
 
 
 def lines() -> Iterator[Line]:
-    waits = measure()
+    with TemporaryDirectory() as folder:
+        waits = measure(f"sqlite:///{folder}/bench.db")
+    yield from shown("idle latency", waits, Goal("at most", 25), Goal("at most", 5))
+
+
+def shown(
+    name: str, waits: Sequence[float], goal: Goal | None = None, median: Goal | None = None
+) -> Iterator[Line]:
     cuts = quantiles(waits, n=100)
     detail = f"{len(waits)} jobs, longest {max(waits):.1f} ms"
-    yield Line("idle latency, p50", cuts[49], "ms", detail, Goal("at most", 5))
-    yield Line("idle latency, p95", cuts[94], "ms", detail, Goal("at most", 25))
+    yield Line(f"{name}, p50", cuts[49], "ms", detail, median)
+    yield Line(f"{name}, p95", cuts[94], "ms", detail, goal)
 
 
-def measure() -> list[float]:
-    with TemporaryDirectory() as folder:
-        url = f"sqlite:///{folder}/bench.db"
-        worker = SPAWN.Process(target=serve, args=(url,), daemon=True)
-        worker.start()
-        try:
-            return uvloop.run(_measure(url))
-        finally:
-            worker.terminate()
-            worker.join()
+def measure(
+    url: str, jobs: int = JOBS, pause: tuple[float, float] = (0.005, LONGEST_PAUSE)
+) -> list[float]:
+    """Milliseconds that jobs waited; between two of them there is a pause of so many seconds."""
+    worker = SPAWN.Process(target=serve, args=(url,), daemon=True)
+    worker.start()
+    try:
+        return uvloop.run(_measure(url, jobs, pause))
+    finally:
+        worker.terminate()
+        worker.join()
 
 
 def serve(url: str) -> None:
@@ -56,14 +64,14 @@ async def started() -> int:
     return time.monotonic_ns()
 
 
-async def _measure(url: str) -> list[float]:
+async def _measure(url: str, jobs: int, pause: tuple[float, float]) -> list[float]:
     app = Windlass(url)
     task = app.task(started)
     # The first one waits for the worker's process to come up.
     await (await task.aenqueue()).aresult(timeout=60)
     waits: list[float] = []
-    for _ in range(JOBS):
-        await asyncio.sleep(random.uniform(0.005, LONGEST_PAUSE))
+    for _ in range(jobs):
+        await asyncio.sleep(random.uniform(*pause))
         before = time.monotonic_ns()
         handle = await task.aenqueue()
         waits.append((await handle.aresult(timeout=60) - before) / 1e6)
