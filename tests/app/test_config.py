@@ -7,7 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from windlass.config import WorkerSettings, load, split_names
+from windlass.config import (
+    SECTIONS,
+    HistorySettings,
+    ServerSettings,
+    Setting,
+    WorkerSettings,
+    explain,
+    history_settings,
+    load,
+    misspelt,
+    split_names,
+)
 from windlass.errors import ConfigError
 
 
@@ -86,10 +97,15 @@ def test_names_are_divided_by_commas_and_stripped(text: str, names: tuple[str, .
 
 
 @pytest.mark.parametrize("name", ["windlass.toml", "pyproject.toml"])
-def test_a_misspelt_section_is_not_passed_over(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("slip", "meant"), [("wroker", "worker"), ("sever", "server")])
+def test_a_misspelt_section_is_not_passed_over(
+    tmp_path: Path, name: str, slip: str, meant: str
+) -> None:
     prefix = "tool.windlass." if name == "pyproject.toml" else ""
-    (tmp_path / name).write_text(f"[{prefix}wroker]\nconcurrency = 5\n", "utf-8")
-    with pytest.raises(ConfigError, match=r"Unknown section \[wroker\] .*did you mean \[worker\]"):
+    (tmp_path / name).write_text(f"[{prefix}{slip}]\nconcurrency = 5\n", "utf-8")
+    with pytest.raises(
+        ConfigError, match=rf"Unknown section \[{slip}\] .*did you mean \[{meant}\]"
+    ):
         worker(tmp_path)
 
 
@@ -167,6 +183,38 @@ def test_a_value_that_cannot_be_is_refused_with_its_name(
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("http_port", "many", "a whole number"),
+        ("http_port", True, "a whole number"),
+        ("max_wait", "soon", "a number"),
+        ("upkeep", "perhaps", "true or false"),
+        ("rate", 5, "a text"),
+        ("redact", "password", "a list of texts"),
+        ("redact", [1], "a list of texts"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_told_with_its_place(
+    tmp_path: Path, name: str, value: object, kind: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(ServerSettings, "server", {name: value}, {}, tmp_path)
+    flag = f"--{name.replace('_', '-')}"
+    assert str(caught.value) == (
+        f"A setting of server is wrong: {name} must be {kind}; correct it in {flag}."
+    )
+
+
+def test_a_refusal_does_not_show_what_may_be_a_secret(tmp_path: Path) -> None:
+    write(tmp_path, '[history]\nurl = ["mysql://ada:geheim@host/db"]')
+    with pytest.raises(
+        ConfigError, match=r"url must be a text; .*windlass.toml \[history\]"
+    ) as told:
+        load(HistorySettings, "history", None, {}, tmp_path)
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize(
     ("name", "text"), [("concurrency", "0"), ("concurrency", "many"), ("queues", "")]
 )
 def test_a_refusal_is_one_sentence_with_one_full_stop(tmp_path: Path, name: str, text: str) -> None:
@@ -236,3 +284,62 @@ def test_a_supervisor_cannot_have_less_than_nothing(given: dict[str, int], sente
 def test_more_than_one_process_or_any_limit_needs_a_supervisor(name: str) -> None:
     assert not WorkerSettings().is_supervised
     assert WorkerSettings(**{name: 2}).is_supervised  # type: ignore[arg-type]
+
+
+def test_every_value_is_explained_by_what_it_was_taken_from(tmp_path: Path) -> None:
+    write(tmp_path, "[server]\nhttp_port = 1\ngrpc_port = 2\nmax_wait = 3\n")
+    environ = {"WINDLASS_SERVER_GRPC_PORT": "4", "WINDLASS_SERVER_MAX_WAIT": "5"}
+    settings = explain(ServerSettings, "server", {"max_wait": 6.0, "rate": None}, environ, tmp_path)
+    assert [each.name for each in settings] == list(ServerSettings.__struct_fields__)
+    told = {each.name: each for each in settings}
+    assert told["http_port"] == Setting("http_port", 1, "windlass.toml [server]")
+    assert told["grpc_port"] == Setting("grpc_port", 4, "WINDLASS_SERVER_GRPC_PORT")
+    assert told["max_wait"] == Setting("max_wait", 6.0, "--max-wait")
+    assert told["rate"] == Setting("rate", "", "default")
+
+
+def test_the_shared_file_is_told_with_the_table_in_it(tmp_path: Path) -> None:
+    write(tmp_path, "[tool.windlass.worker]\nlease = 5", "pyproject.toml")
+    settings = explain(WorkerSettings, "worker", None, {}, tmp_path)
+    assert Setting("lease", 5.0, "pyproject.toml [tool.windlass.worker]") in settings
+
+
+@pytest.mark.parametrize(("section", "kind"), SECTIONS.items())
+def test_what_is_explained_is_what_is_loaded(
+    tmp_path: Path, section: str, kind: type[msgspec.Struct]
+) -> None:
+    environ = {"WINDLASS_WORKER_QUEUES": "a,b", "WINDLASS_HISTORY": "sqlite:///h.db"}
+    write(tmp_path, "[server]\nupkeep = false\n[worker]\nlease = 9\n[history]\nkeep = 60")
+    loaded = load(kind, section, None, environ, tmp_path)
+    told = {each.name: each.value for each in explain(kind, section, None, environ, tmp_path)}
+    assert told == msgspec.structs.asdict(loaded)
+
+
+def test_what_cannot_be_loaded_cannot_be_explained(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="concurrency must be above 0"):
+        explain(WorkerSettings, "worker", {"concurrency": 0}, {}, tmp_path)
+
+
+def test_the_short_variable_of_history_wins_over_the_long_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WINDLASS_HISTORY_URL", "sqlite:///long.db")
+    assert history_settings(None).url == "sqlite:///long.db"
+    monkeypatch.setenv("WINDLASS_HISTORY", "")
+    assert history_settings(None).url == "sqlite:///long.db"
+    monkeypatch.setenv("WINDLASS_HISTORY", "sqlite:///short.db")
+    assert history_settings(None).url == "sqlite:///short.db"
+    told = explain(HistorySettings, "history")
+    assert told[0] == Setting("url", "sqlite:///short.db", "WINDLASS_HISTORY")
+    assert history_settings("sqlite:///given.db").url == "sqlite:///given.db"
+
+
+def test_a_variable_that_nothing_reads_is_held_against_those_that_are() -> None:
+    slips = {
+        "WINDLASS_URI": "WINDLASS_URL",
+        "WINDLASS_SEVER_HTTP_PORT": "WINDLASS_SERVER_HTTP_PORT",
+        "WINDLASS_WORKERS_QUEUES": "WINDLASS_WORKER_QUEUES",
+    }
+    others = ("WINDLASS_URL", "WINDLASS_TETHER", "WINDLASS_REDIS_SERVICE_HOST", "SEVER_HOST")
+    assert misspelt(dict.fromkeys([*slips, *others], "x")) == slips

@@ -19,6 +19,7 @@ from ..config import split_names
 _KINDS: Final[Mapping[Any, tuple[Callable[[str], Any], str]]] = {
     int: (int, "N"),
     float: (float, "SECONDS"),
+    str: (str, "TEXT"),
     tuple[str, ...]: (split_names, "NAME,NAME"),
 }
 """For each type of a field, how an option is read and what its help calls the value."""
@@ -43,7 +44,7 @@ def settings_options(kind: type[msgspec.Struct], short: Mapping[str, str]) -> Ca
                 type=read,
                 metavar=metavar,
                 default=None,
-                help=f"{helps.get(field.name, '')}  [default: {_written(field.default)}]",
+                help=helps.get(field.name, "") + _default(field.default),
             )(command)
         return command
 
@@ -65,7 +66,19 @@ def field_docs(kind: type) -> Mapping[str, str]:
     return docs
 
 
-def _written(default: Any) -> str:
-    if isinstance(default, bool):
-        return str(default).lower()
-    return ",".join(default) if isinstance(default, tuple) else f"{default:g}"
+def written(value: Any) -> str:
+    """A value as a flag or a variable would have it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float() if value.is_integer():
+            return str(int(value))
+        case tuple():
+            return ",".join(value)
+    return str(value)
+
+
+def _default(value: Any) -> str:
+    """The default for a help text, which says itself what happens without a value."""
+    text = written(value)
+    return f"  [default: {text}]" if text else ""

@@ -14,10 +14,11 @@ LONGEST_MS: Final = 100 * 366 * DAY_MS
 
 def duration_ms(value: float | timedelta, what: str) -> int:
     """Seconds or a timedelta, 0 or more; `what` names it in the error for one that cannot be."""
-    ms = to_ms(seconds(value, what))
-    if ms > LONGEST_MS:
+    number = seconds(value, what)
+    # Before it is multiplied, which the largest numbers do not survive.
+    if number > LONGEST_MS / 1000:
         raise InvalidOption(f"{what} is at most 100 years.")
-    return ms
+    return to_ms(number)
 
 
 def positive_ms(value: float | timedelta, what: str) -> int:

@@ -1,0 +1,28 @@
+"""What numbers of a settings class must be, by the names of its fields."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from ..errors import ConfigError
+
+
+def check_above_zero(settings: msgspec.Struct, *names: str) -> None:
+    for name in names:
+        # Written so that nan is refused too.
+        if not getattr(settings, name) > 0:
+            raise ConfigError(f"{name} must be above 0.")
+
+
+def check_not_negative(settings: msgspec.Struct, *names: str) -> None:
+    for name in names:
+        if not getattr(settings, name) >= 0:
+            raise ConfigError(f"{name} must be 0 or more.")
+
+
+def check_finite(settings: msgspec.Struct, *names: str) -> None:
+    for name in names:
+        if math.isinf(getattr(settings, name)):
+            raise ConfigError(f"{name} must have an end; give a large number instead.")

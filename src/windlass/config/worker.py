@@ -1,0 +1,50 @@
+"""The settings of a worker."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..core.rotation import parse_queues
+from .checks import check_above_zero, check_finite, check_not_negative
+
+
+class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How one worker process works. Times are in seconds."""
+
+    queues: tuple[str, ...] = ("default",)
+    """queues to serve, with weights as in a:3,b; * serves all"""
+    strict: bool = False
+    """serve a queue only while those named before it are empty"""
+    concurrency: int = 100
+    """jobs that run at the same time"""
+    lease: float = 30.0
+    """how long a claim holds without renewal"""
+    shutdown_timeout: float = 30.0
+    """how long running jobs may take to finish after a stop signal"""
+    hook_timeout: float = 10.0
+    """how long each shutdown hook, and closing each resource, may take"""
+    rescue_interval: float = 5.0
+    """how often expired leases are looked for"""
+    prune_interval: float = 30.0
+    """how often finished jobs that were kept long enough are dropped"""
+    processes: int = 1
+    """worker processes to run; more than one have a supervisor"""
+    max_jobs: int = 0
+    """jobs after which a process is replaced; 0 is never"""
+    max_memory: int = 0
+    """resident memory in MiB above which a process is replaced; 0 is never"""
+    unknown_patience: float = 3600.0
+    """how long a job waits for a worker that knows its task before it is dead"""
+
+    def __post_init__(self) -> None:
+        parse_queues(self.queues, strict=self.strict)
+        times = ("lease", "rescue_interval", "prune_interval")
+        patience = ("shutdown_timeout", "hook_timeout", "unknown_patience")
+        check_above_zero(self, "concurrency", "processes", *times)
+        check_not_negative(self, "max_jobs", "max_memory", *patience)
+        check_finite(self, *times, *patience)
+
+    @property
+    def is_supervised(self) -> bool:
+        """Whether `windlass worker` needs a process that keeps the others."""
+        return self.processes > 1 or self.max_jobs > 0 or self.max_memory > 0
