@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.stores import EXEMPT, STORES, Handle, maker
+from tests.conformance.stores import EXEMPT, Handle, maker, stores_of
 from windlass.stores.contract import Store
 from windlass.testing.clock import FakeClock
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "handle" in metafunc.fixturenames:
+        stores = stores_of(metafunc.definition.name.removeprefix("test_"))
+        metafunc.parametrize("handle", stores, indirect=True)
 
 
 @pytest.fixture
@@ -15,7 +21,7 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture
 def handle(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Handle:
     reason = EXEMPT.get((request.param, request.node.originalname.removeprefix("test_")))
     if reason is not None:

@@ -4,20 +4,23 @@ To add one, add a line to `STORES`: how to make a handle on data of its own. A s
 a server has that server's fixture in `SERVERS`.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from itertools import count
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+from tests.remote.serving import Serving
 from tests.servers.emptied import emptied_database, emptied_schema
 from tests.servers.mysql_client import fresh_database
+from windlass import Windlass
 from windlass.core.clock import Clock
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
 from windlass.stores.open import open_store
+from windlass.testing import suite
 
 Handle = Callable[[], Store]
 """Makes one more handle on the same data."""
@@ -65,6 +68,11 @@ def mysql_anew(server: Server, path: Path, clock: Clock) -> Handle:
     return lambda: open_store(url, clock=clock)
 
 
+def remote(server: Serving, path: Path, clock: Clock) -> Handle:
+    url = server.host(Windlass("memory://", clock=clock))
+    return lambda: open_store(url)
+
+
 SERVERS: Mapping[str, str] = {
     "redis": "redis_server",
     "redis-cluster": "redis_cluster",
@@ -74,17 +82,56 @@ SERVERS: Mapping[str, str] = {
     "postgres": "postgres_server",
     "postgres-pgbouncer": "pgbouncer_server",
     "mariadb": "mariadb_server",
+    "remote": "remote_server",
 }
 """The fixtures of the servers that stores need."""
 
 STORES = ("memory", "sqlite", *SERVERS)
 
-VARIANTS = ("redis-6.2", "valkey", "postgres-pgbouncer")
-"""The same code on another server, or through a pooler: the model runs there for a shorter time."""
+VARIANTS = ("redis-6.2", "valkey", "postgres-pgbouncer", "remote")
+"""The same code on another server or behind one: the model runs there for a shorter time."""
+
+BRIEFLY = ("valkey", "postgres-pgbouncer")
+"""Variants that a part of the suite is run on, since what a check proves of our code it proves on
+Redis and on PostgreSQL. They can differ in what a server knows, so every query and every script is
+run, and in what outlasts a call: connections, prepared statements, notices, locks. Redis 6.2 is not
+among them: any branch of any script may have a command that it lacks."""
+
+THEMES_IN_FULL = (
+    # About connections, and about who comes first.
+    *("concurrent", "elect", "lease", "life", "wait"),
+    # These have queries and scripts that nothing else runs.
+    *("keys", "orphans", "schedules", "workers"),
+)
+"""Those of which a variant gets every check; of the others it gets each fourth."""
+
+CHECKS_BESIDES = (
+    "claim_many_queues_at_once",
+    "finish_an_attempt_that_does_not_count_is_given_back_whatever_follows",
+    "rate_a_ticket_that_is_cancelled_is_followed_by_another",
+)
+"""Each of these runs a query or a script that nothing else does."""
+
+
+def stores_of(check: str) -> Sequence[str]:
+    """The stores that a check is run on."""
+    return [name for name in STORES if name not in BRIEFLY or check in brief_checks()]
+
+
+@cache
+def brief_checks() -> frozenset[str]:
+    """What variants are held to, by theme and name."""
+    found: dict[str, list[str]] = {}
+    for check in suite.checks():
+        found.setdefault(check.theme, []).append(f"{check.theme}_{check.name}")
+    kept = [names if theme in THEMES_IN_FULL else names[::4] for theme, names in found.items()]
+    return frozenset(chain(CHECKS_BESIDES, *kept))
 
 
 def maker(name: str, request: pytest.FixtureRequest) -> Callable[[Path, Clock], Handle]:
     """How to make a handle on fresh data of a store."""
+    if name == "remote":
+        return partial(remote, request.getfixturevalue(SERVERS[name]))
     if name in SERVERS:
         engines = {"postgres": postgres, "mariadb": mysql}
         if request.node.name.startswith("test_bounded"):
@@ -98,5 +145,7 @@ def maker(name: str, request: pytest.FixtureRequest) -> Callable[[Path, Clock], 
 EXEMPT: Mapping[tuple[str, str], str] = {
     ("memory", "bounded_no_listing_grows"): "sorts every job for each page, to be plain",
     ("memory", "bounded_no_listing_grows_with_the_active"): "sorts every job, again",
+    ("remote", "bounded_no_listing_grows"): "has the memory store behind the server",
+    ("remote", "bounded_no_listing_grows_with_the_active"): "has it there, again",
 }
 """What a store is known not to do, by store and check, with the reason. Each must fail."""

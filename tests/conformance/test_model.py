@@ -327,12 +327,17 @@ BROKEN: Mapping[type[MemoryStore], Sequence[str]] = {
 HUNT = settings(
     MODEL_SETTINGS,
     max_examples=3000,
+    # Half of what a comparison takes: with so few rules there are soon no ids left to use.
+    stateful_step_count=20,
     derandomize=True,
     database=None,
     phases=[Phase.generate],
     report_multiple_bugs=False,
 )
 """Ends at the first fault; the same examples each time, so that this test is not a lottery."""
+
+SOON: Mapping[type[MemoryStore], int] = {GivesOneSlotMore: 6}
+"""Faults that only the first steps can show: those who hold the slots then have them for ever."""
 
 
 def test_the_hunt_names_rules_that_there_are() -> None:
@@ -345,4 +350,7 @@ def test_a_broken_store_is_found_out(broken: type[MemoryStore]) -> None:
         return broken(clock)
 
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(machine(open_fresh, BROKEN[broken]), settings=HUNT)
+        run_state_machine_as_test(
+            machine(open_fresh, BROKEN[broken]),
+            settings=settings(HUNT, stateful_step_count=SOON.get(broken, HUNT.stateful_step_count)),
+        )

@@ -4,16 +4,22 @@ For tests that close all they have opened. What a killed process may still write
 its own.
 """
 
-import asyncio
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+import atexit
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-import asyncpg
+import psycopg
+import pymysql
 
-from tests.servers.mysql_client import fresh_database, query
+from tests.servers.mysql_client import connect, fresh_database
+
+Rows = Sequence[tuple[Any, ...]]
 
 _tables: dict[str, list[str]] = {}
 """By URL and name, once they have been asked for; none before they were made."""
+
+_connections: dict[str, Any] = {}
+"""By URL. They stay: to make one takes longer than what it is asked for."""
 
 
 def emptied_database(url: str, name: str) -> str:
@@ -24,8 +30,8 @@ def emptied_database(url: str, name: str) -> str:
         return fresh_database(url, name)
     if not _tables[place]:
         asked = f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{name}'"
-        _tables[place] = [str(table) for (table,) in query(url, asked)]
-    query(url, f"USE {name}", "BEGIN", *_emptying(_tables[place]), "COMMIT")
+        _tables[place] = [f"{name}.{table}" for (table,) in _ask(url, connect, asked)]
+    _ask(url, connect, "BEGIN", *_emptying(_tables[place]), "COMMIT")
     return place
 
 
@@ -34,23 +40,42 @@ def emptied_schema(url: str, name: str) -> str:
     place = f"{url}?schema={name}"
     if place not in _tables:
         _tables[place] = []
-    else:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, _empty_schema(url, name, place)).result()
+        return place
+    if not _tables[place]:
+        asked = f"SELECT tablename FROM pg_tables WHERE schemaname = '{name}'"
+        _tables[place] = [f"{name}.{table}" for (table,) in _ask(url, _postgres, asked)]
+    _ask(url, _postgres, ";".join(["BEGIN", *_emptying(_tables[place]), "COMMIT"]))
     return place
 
 
-async def _empty_schema(url: str, name: str, place: str) -> None:
+def _postgres(url: str) -> Any:
     # No statement is prepared: a pooler may hand the next one to another server process.
-    connection = await asyncpg.connect(url, statement_cache_size=0)
+    return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+
+
+def _ask(url: str, connect: Callable[[str], Any], *statements: str) -> Rows:
+    """The rows that the last one gives, over the connection to this server."""
     try:
-        if not _tables[place]:
-            asked = "SELECT tablename FROM pg_tables WHERE schemaname = $1"
-            _tables[place] = [row[0] for row in await connection.fetch(asked, name)]
-        emptying = _emptying(f"{name}.{table}" for table in _tables[place])
-        await connection.execute(";".join(["BEGIN", *emptying, "COMMIT"]))
-    finally:
-        await connection.close()
+        return _execute(url, connect, statements)
+    except (psycopg.OperationalError, pymysql.OperationalError, pymysql.InterfaceError):
+        # A test may have ended the server, or every connection to it, since the last time.
+        _connections.pop(url).close()
+        return _execute(url, connect, statements)
+
+
+def _execute(url: str, connect: Callable[[str], Any], statements: Sequence[str]) -> Rows:
+    if url not in _connections:
+        _connections[url] = connect(url)
+    with _connections[url].cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+@atexit.register
+def _close() -> None:
+    for connection in _connections.values():
+        connection.close()
 
 
 def _emptying(tables: Iterable[str]) -> list[str]:

@@ -1,13 +1,24 @@
 """Cursors: what a listing goes on from, and what it refuses."""
 
+import base64
 from typing import Any
 
+import msgspec
 import pytest
 
 from windlass.core.model import JobQuery
 from windlass.core.states import State
 from windlass.errors import InvalidOption
-from windlass.stores.cursor import KEY_TYPES, LISTING_ORDER, Cursor, Key, decode_cursor, plan
+from windlass.stores.cursor import (
+    KEY_TYPES,
+    LISTING_ORDER,
+    Cursor,
+    Key,
+    LaneCursor,
+    decode_cursor,
+    decode_lane_cursor,
+    plan,
+)
 
 OWN = {**KEY_TYPES, State.DEAD: (int, str)}
 EXAMPLES: dict[type, Any] = {int: 7, str: "x"}
@@ -23,6 +34,33 @@ def test_a_cursor_comes_back_as_it_was(state: State) -> None:
 def test_a_key_of_another_shape_is_refused(key: Key) -> None:
     with pytest.raises(InvalidOption, match="start without a cursor"):
         decode_cursor(Cursor(State.ACTIVE, key).encode())
+
+
+def test_a_cursor_of_lanes_comes_back_as_it_was() -> None:
+    cursor = LaneCursor("büro", "l:1")
+    assert decode_lane_cursor(cursor.encode()) == cursor
+    assert decode_lane_cursor(None) == LaneCursor("", "")
+    with pytest.raises(InvalidOption):
+        decode_cursor(cursor.encode())
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        [],
+        ["q", 1],
+        ["q", "l", "more"],
+        ["", "l"],
+        ["q\0", "l"],
+        ["q", "\0"],
+        ["active", [1, "x"]],
+        "ql",
+    ],
+)
+def test_a_cursor_of_lanes_of_another_shape_is_refused(key: object) -> None:
+    text = base64.urlsafe_b64encode(msgspec.msgpack.encode(key)).decode().rstrip("=")
+    with pytest.raises(InvalidOption, match="start without a cursor"):
+        decode_lane_cursor(text)
 
 
 def test_a_listing_goes_on_in_the_state_that_it_had_come_to() -> None:

@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from tests.stores.process import finish, start
+from windlass.core.apikey import ApiKey, Role
 from windlass.errors import SchemaMismatch, StoreError, StoreUnavailable
 from windlass.stores.open import open_store
 from windlass.stores.sql.migrations import Applied, Migration, load_migrations, missing
 from windlass.stores.sqlite.migrate import split
-from windlass.testing.jobs import put, state_of
+from windlass.testing.jobs import claim, ids, put, state_of
 
 ONE = Migration(1, "0001_one", "CREATE TABLE one (x);", compatible=False)
 TWO = Migration(2, "0002_two", "CREATE TABLE two (x);", compatible=True)
+KEY = ApiKey("k", bytes(32), (Role.READ,))
+BEFORE_KEYS = ("DROP TABLE windlass_keys", "DELETE FROM windlass_migrations WHERE number = 2")
 
 
 def applied(migration: Migration) -> Applied:
@@ -124,6 +127,25 @@ async def test_a_migration_that_fails_half_way_leaves_nothing_behind(url: str, p
     await store.open()
     await put(store, "a")
     await store.close()
+
+
+async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs(
+    url: str, path: Path
+) -> None:
+    await open_store(url).migrate()
+    for sql in BEFORE_KEYS:
+        execute(path, sql)
+    older = open_store(f"{url}?migrate=off")
+    await older.open()
+    await put(older, "a")
+    with pytest.raises(StoreError, match="no such table: windlass_keys"):
+        await older.keys()
+    assert list(await open_store(url).migrate()) == ["0002_keys"]
+    await put(older, "b")
+    await older.put_keys([KEY])
+    assert list(await older.keys()) == [KEY]
+    assert ids(await claim(older)) == ["a", "b"]
+    await older.close()
 
 
 async def test_other_tables_in_the_same_file_are_left_alone(url: str, path: Path) -> None:

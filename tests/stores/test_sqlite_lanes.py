@@ -32,6 +32,8 @@ ASKED: Mapping[str, object] = {
     "refs": "[]",
     "now": 1,
     "limit": 1,
+    "name": "l",
+    "most": 10,
 }
 
 
@@ -52,6 +54,7 @@ ASKED: Mapping[str, object] = {
         "prune_lanes",
         "prune_windows",
         "mail",
+        "lane_page",
     ],
 )
 async def test_no_query_looks_at_all_rows(query: str, store: Store, path: Path) -> None:

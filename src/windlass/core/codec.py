@@ -17,13 +17,13 @@ from types import NoneType
 from typing import Any, Final, NoReturn, Protocol
 
 import msgspec
-from msgspec.msgpack import Ext
 
 from ..errors import CorruptRecord, InvalidOption, PayloadTooLarge, UnencodableValue
+from .bigint import BigInt, read_extension, wrap_big_ints
+from .protobuf import PROTOBUF
 
 VERSION: Final = 1
 MAX_PAYLOAD: Final = 1024 * 1024
-_BIG_INT: Final = 73
 _NATIVE: Final = (bytes, bytearray, memoryview, datetime)
 # msgspec knows these everywhere but there, so the hook sees them only as keys.
 _NEVER_JSON_KEYS: Final = (NoneType, bool, tuple, frozenset)
@@ -59,7 +59,7 @@ class Msgpack:
             except OverflowError:
                 # Only now is it worth looking for the integers beyond 64 bits.
                 plain = msgspec.to_builtins(value, builtin_types=_NATIVE, enc_hook=_reduce)
-                return _to_msgpack(_wrap_big_ints(plain))
+                return _to_msgpack(wrap_big_ints(plain))
         except UnencodableValue:
             raise
         except _ENCODING_FAULTS as error:
@@ -104,7 +104,7 @@ class Json:
 class Codecs:
     """The codecs that a process can read, by name; `default` is the one it writes.
 
-    msgpack and json are always known, so changing the default never strands old jobs.
+    msgpack, json and protobuf are always known: changing the default never strands old jobs.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Codecs:
         self.default: Codec = default or MSGPACK
         self.limit = limit
         """the most bytes that one value may take"""
-        self._known: dict[str, Codec] = {MSGPACK.name: MSGPACK, JSON.name: JSON}
+        self._known: dict[str, Codec] = {each.name: each for each in (MSGPACK, JSON, PROTOBUF)}
         for codec in (self.default, *others):
             if self._known.setdefault(codec.name, codec) is not codec:
                 raise InvalidOption(f"Two codecs have the name {codec.name!r}; rename one.")
@@ -138,6 +138,8 @@ def encode_call(codec: Codec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def decode_call(codec: Codec, data: bytes) -> tuple[list[Any], dict[str, Any]]:
     """The args and kwargs; both containers are new and the caller's to change."""
+    if codec is PROTOBUF:
+        return [data], {}
     record = codec.decode(data)
     if type(record) is not list or len(record) != 3 or record[0] != VERSION:
         _refuse_record(record, "arguments")
@@ -164,6 +166,8 @@ def too_large(what: str, data: bytes, limit: int) -> PayloadTooLarge:
 
 
 def decode_result(codec: Codec, data: bytes, what: str = "result") -> Any:
+    if codec is PROTOBUF:
+        return data
     record = codec.decode(data)
     if type(record) is not list or len(record) != 2 or record[0] != VERSION:
         _refuse_record(record, what)
@@ -240,15 +244,10 @@ _BASES: Final[dict[type, Any]] = {
 }
 
 
-class _BigInt(int):
-    """An integer beyond 64 bits; unlike an Ext it can be a key of a dict."""
-
-
 def _reduce(value: Any) -> Any:
     """A value that msgspec does not know, as one that it does."""
-    if type(value) is _BigInt:
-        size = value.bit_length() // 8 + 1
-        return Ext(_BIG_INT, value.to_bytes(size, "big", signed=True))
+    if type(value) is BigInt:
+        return value.extension
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump(mode="json")
     if isinstance(value, _NEVER_JSON_KEYS):
@@ -271,27 +270,8 @@ def _reduce(value: Any) -> Any:
     )
 
 
-def _wrap_big_ints(value: Any) -> Any:
-    match value:
-        case int() if not -(2**63) <= value < 2**64:
-            return _BigInt(value)
-        case dict():
-            return {_wrap_big_ints(key): _wrap_big_ints(item) for key, item in value.items()}
-        case list():
-            return [_wrap_big_ints(item) for item in value]
-        case tuple():
-            return tuple(_wrap_big_ints(item) for item in value)
-    return value
-
-
-def _read_extension(code: int, data: memoryview) -> Any:
-    if code == _BIG_INT:
-        return int.from_bytes(data, "big", signed=True)
-    return Ext(code, bytes(data))
-
-
 _to_msgpack: Final = msgspec.msgpack.Encoder(enc_hook=_reduce).encode
-_from_msgpack: Final = msgspec.msgpack.Decoder(ext_hook=_read_extension).decode
+_from_msgpack: Final = msgspec.msgpack.Decoder(ext_hook=read_extension).decode
 _to_json: Final = msgspec.json.Encoder(enc_hook=_reduce).encode
 _from_json: Final = msgspec.json.Decoder().decode
 _strict_json: Final = json.JSONEncoder(allow_nan=False, check_circular=False).encode

@@ -1,8 +1,8 @@
 """One annotated type: how it is found from what was written, and built from a decoded value.
 
 An annotation that cannot be resolved, or that holds a type which neither msgspec nor a
-`model_validate` can build (a protocol, a union of two dataclasses, an Enum that mixes text
-and numbers), has no converter: the function then gets what the codec gave.
+`model_validate` or `FromString` can build (a protocol, a union of two dataclasses, an Enum that
+mixes text and numbers), has no converter: the function then gets what the codec gave.
 """
 
 from __future__ import annotations
@@ -56,9 +56,20 @@ class _UnknownType(Exception):
 def _build(kind: Any, value: Any) -> Any:
     """A type that msgspec does not know, from its decoded form."""
     validate = getattr(kind, "model_validate", None)
-    if validate is None:
-        raise _UnknownType
-    return validate(value)
+    if validate is not None:
+        return validate(value)
+    if isinstance(value, bytes) and hasattr(kind, "FromString"):
+        return _message(kind, value)
+    raise _UnknownType
+
+
+def _message(kind: Any, data: bytes) -> Any:
+    """A protobuf message."""
+    try:
+        return kind.FromString(data)
+    except Exception as error:
+        # Protobuf's own DecodeError is no ValueError, and protobuf need not be installed.
+        raise ValueError(f"the bytes are no {kind.__name__}: {error}") from error
 
 
 def converter_for(name: str, annotation: Any, scope: Scope) -> Converter | None:

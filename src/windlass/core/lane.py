@@ -39,3 +39,21 @@ class Lane(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def counts_starts(self) -> bool:
         """Whether a claim changes what the lane allows."""
         return self.starts > 0 or self.size > 0
+
+
+class LaneStats(msgspec.Struct, frozen=True):
+    """A lane of a queue and how many jobs it has now."""
+
+    queue: str
+    lane: Lane
+    holders: int = 0
+    """that have a slot: pending, active, or, if it is strict, begun and not finished"""
+    waiting: int = 0
+    """that wait for one"""
+
+
+class LanePage(msgspec.Struct, frozen=True):
+    """One page of a listing of lanes; `cursor` is None on the last one."""
+
+    lanes: tuple[LaneStats, ...]
+    cursor: str | None = None

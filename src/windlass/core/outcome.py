@@ -20,6 +20,7 @@ from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
 
 COMPLETED: Final = State.COMPLETED
+MAX_KIND: Final = 200
 MAX_MESSAGE: Final = 2_000
 MAX_TRACEBACK: Final = 20_000
 
@@ -122,8 +123,15 @@ def failure_of(error: BaseException) -> Failure:
     except Exception as unprintable:  # a broken __str__ must not hide which error it was
         message = f"(its text cannot be shown: {type(unprintable).__name__})"
         trace = ""
+    return failure_from(type(error).__name__, message, trace)
+
+
+def failure_from(kind: str, message: str, traceback: str = "") -> Failure:
+    """An error by what a program tells of it."""
     return Failure(
-        type(error).__name__, _storable(message[:MAX_MESSAGE]), _storable(trace[-MAX_TRACEBACK:])
+        _storable(kind[:MAX_KIND]),
+        _storable(message[:MAX_MESSAGE]),
+        _storable(traceback[-MAX_TRACEBACK:]),
     )
 
 

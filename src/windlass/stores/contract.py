@@ -22,21 +22,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
+from ..core.apikey import ApiKey
 from ..core.model import (
     Entry,
     Job,
-    JobQuery,
     Lease,
     NewJob,
-    Page,
     Progress,
-    QueueStats,
     Receipt,
     Transition,
 )
 from ..core.schedule import Schedule
-from ..core.states import DELETABLE, State
 from ..core.workers import Term, WorkerInfo
+from .oversight import Oversight
 
 PROMOTE_BATCH: Final = 1_000
 """The most due jobs that one claim makes pending before it looks at priorities."""
@@ -44,9 +42,12 @@ PROMOTE_BATCH: Final = 1_000
 SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
 
+MOST_COUNTED: Final = 10_000
+"""Where `lanes` may stop counting the jobs of one lane."""
 
-class Store(Protocol):
-    """An engine that holds jobs."""
+
+class Store(Oversight, Protocol):
+    """An engine that holds jobs. What people ask of it besides is in `oversight`."""
 
     @property
     def blocking(self) -> bool:
@@ -211,6 +212,17 @@ class Store(Protocol):
         overlap leaves the job out, the receipt is a duplicate: the job that is still there.
         """
 
+    # -- keys of the API -----------------------------------------------------------------
+
+    async def put_keys(self, keys: Sequence[ApiKey]) -> None:
+        """Add keys, or change those that have these ids."""
+
+    async def keys(self) -> Sequence[ApiKey]:
+        """Every key, by id, expired ones too."""
+
+    async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
+        """Remove keys; the ids that were."""
+
     # -- journal and move ----------------------------------------------------------------
 
     async def keep_journal(self, on: bool) -> None:
@@ -241,60 +253,3 @@ class Store(Protocol):
         key that is held, of a job that is not finished. An active job is `InvalidOption`, and
         nothing of the call is stored: it belongs to a worker of the other store.
         """
-
-    # -- people --------------------------------------------------------------------------
-
-    async def find(self, query: JobQuery) -> Page:
-        """List jobs, state by state in the order asked (all states if none was).
-
-        Waiting jobs come queue by queue: pending ones in the order in which they will run,
-        scheduled and retry ones by due time. Active jobs come in the order in which they
-        were claimed (jobs of one claim by id), blocked ones by id, finished ones newest
-        first. A job that stays where it is is listed exactly once. A cursor that this store
-        did not give is `InvalidOption`.
-        """
-
-    async def queues(self) -> Sequence[QueueStats]:
-        """Every queue that has jobs or is paused, by name, with its counts."""
-
-    async def workers(self) -> Sequence[WorkerInfo]:
-        """The workers that were heard of within their `ttl`, by id."""
-
-    async def reschedule(
-        self, ids: Sequence[str], delay: int = 0, due: int | None = None
-    ) -> frozenset[str]:
-        """Give pending, scheduled or retry jobs another time; the ids that were.
-
-        `due` is a moment and wins over `delay`. A job whose new time has come is pending, at
-        the end of the line; a pending one whose time is to come is scheduled. Attempts so far
-        stay counted.
-        """
-
-    async def cancel(self, ids: Sequence[str]) -> frozenset[str]:
-        """Cancel live jobs; the ids that were. An active one loses its lease by it."""
-
-    async def replay(self, ids: Sequence[str]) -> frozenset[str]:
-        """Make dead or cancelled jobs pending again, with all their attempts; the ids that were.
-
-        Goes to the end of the line, or is blocked again by those of its parents that are live.
-        Refused while another job holds the unique key.
-        """
-
-    async def delete(
-        self,
-        ids: Sequence[str],
-        states: frozenset[State] = DELETABLE,
-        *,
-        moved: bool = False,
-    ) -> frozenset[str]:
-        """Remove jobs in one of these states and all trace of them; the ids that were.
-
-        An active job is always refused. To its dependents a live one has failed by it, unless
-        it was `moved` to another store: then they wait on, to be moved as well.
-        """
-
-    async def pause(self, queue: str) -> None:
-        """Stop claims from `queue`, for every worker, until it is resumed."""
-
-    async def resume(self, queue: str) -> None:
-        """Allow claims from `queue` again and wake who waits for it."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from ..core.model import JobQuery
 from ..core.states import State
 from ..errors import InvalidOption
+
+T = TypeVar("T")
 
 Key = tuple[int | str, ...]
 KeyTypes = Mapping[State, tuple[type, ...]]
@@ -51,19 +54,52 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
     key: Key
 
     def encode(self) -> str:
-        return base64.urlsafe_b64encode(msgspec.msgpack.encode(self)).decode().rstrip("=")
+        return _encode(self)
+
+
+class LaneCursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The last lane seen."""
+
+    queue: str = ""
+    name: str = ""
+
+    def encode(self) -> str:
+        return _encode(self)
 
 
 def decode_cursor(text: str, key_types: KeyTypes = KEY_TYPES) -> Cursor:
     """The cursor in a text that `encode` made; anything else is `InvalidOption`."""
+    cursor = _decode(text, Cursor)
+    if cursor is None or tuple(map(type, cursor.key)) != key_types[cursor.state]:
+        raise _refusal()
+    return cursor
+
+
+def decode_lane_cursor(text: str | None) -> LaneCursor:
+    """The same for lanes; before all of them without a text."""
+    if text is None:
+        return LaneCursor()
+    cursor = _decode(text, LaneCursor)
+    # No name has a zero byte, and not every engine takes one.
+    if cursor is None or not cursor.queue or "\0" in cursor.queue + cursor.name:
+        raise _refusal()
+    return cursor
+
+
+def _encode(cursor: Cursor | LaneCursor) -> str:
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode(cursor)).decode().rstrip("=")
+
+
+def _decode(text: str, kind: type[T]) -> T | None:
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        cursor = msgspec.msgpack.decode(data, type=Cursor)
+        return msgspec.msgpack.decode(data, type=kind)
     except (msgspec.MsgspecError, binascii.Error, ValueError):
-        cursor = None
-    if cursor is None or tuple(map(type, cursor.key)) != key_types[cursor.state]:
-        raise InvalidOption("This cursor is not one that a listing gave; start without a cursor.")
-    return cursor
+        return None
+
+
+def _refusal() -> InvalidOption:
+    return InvalidOption("This cursor is not one that a listing gave; start without a cursor.")
 
 
 def plan(query: JobQuery, key_types: KeyTypes = KEY_TYPES) -> Sequence[tuple[State, Key | None]]:

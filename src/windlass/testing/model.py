@@ -14,7 +14,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Container, Coroutine, Sequence
-from functools import partialmethod
+from functools import cache, partialmethod
 from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -568,6 +568,7 @@ def place(job: Job) -> tuple[State, int | str]:
     return job.state, job.finished_at or 0
 
 
+@cache
 def is_reachable(before: State, after: State) -> bool:
     """Whether one call may take a job there: on the way it may enter its lane and get a slot."""
     seen = {before}

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncmy
+import pymysql
 from asyncmy import errors
 
 from tests.servers.mysql_client import query
@@ -47,7 +48,7 @@ def _kill_all(url: str) -> int:
     )
     for (id,) in others:
         # One that has gone by itself meanwhile cannot be ended any more.
-        with suppress(errors.OperationalError):
+        with suppress(pymysql.OperationalError):
             query(url, f"KILL {id}")
     return len(others)
 

@@ -7,10 +7,13 @@ import pytest
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
 from tests.stores.mysql.site import fresh, named, opened
+from windlass.core.apikey import ApiKey, Role
 from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.mysql.migrate import split
 from windlass.stores.open import open_store
-from windlass.testing.jobs import claim_one, put
+from windlass.testing.jobs import claim, claim_one, ids, put
+
+KEY = ApiKey("k", bytes(32), (Role.READ,))
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ async def test_many_open_new_tables_at_once(url: str) -> None:
 
 async def test_migrating_names_what_was_applied_and_then_nothing(url: str) -> None:
     async with opened(f"{url}&migrate=off") as store:
-        assert (await store.migrate())[0] == "0001_jobs"
+        assert list(await store.migrate()) == ["0001_jobs", "0002_keys"]
         assert await store.migrate() == ()
         await put(store, "a")
 
@@ -63,6 +66,25 @@ async def test_the_version_before_goes_on_after_a_compatible_migration(url: str)
         await put(old, "after")
         async with opened(url) as opened_later:
             assert (await claim_one(opened_later)).id == "after"
+
+
+async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs(url: str) -> None:
+    async with opened(url) as store:
+        await put(store, "a")
+    query(
+        url,
+        f"DROP TABLE {named(url, 'keys')}",
+        f"DELETE FROM {named(url, 'migrations')} WHERE number = 2",
+    )
+    async with opened(f"{url}&migrate=off") as older:
+        await put(older, "b")
+        with pytest.raises(StoreError, match="windlass migrate"):
+            await older.keys()
+        async with opened(url) as newer:
+            await newer.put_keys([KEY])
+            assert await newer.migrate() == ()
+        assert list(await older.keys()) == [KEY]
+        assert ids(await claim(older)) == ["a", "b"]
 
 
 async def test_a_schema_newer_than_the_code_is_left_alone(url: str) -> None:

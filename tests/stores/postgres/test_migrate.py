@@ -6,10 +6,12 @@ import pytest
 
 from tests.servers.server import Server
 from tests.stores.postgres.site import ask, fresh, opened, schema_of
-from windlass.errors import SchemaMismatch
+from windlass.core.apikey import ApiKey, Role
+from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.open import open_store
-from windlass.testing.jobs import claim_one, put
+from windlass.testing.jobs import claim, claim_one, ids, put
 
+KEY = ApiKey("k", bytes(32), (Role.READ,))
 INSERT = "INSERT INTO {}.windlass_migrations VALUES (999, '0999_later', 'x', $1, 0)"
 
 
@@ -26,7 +28,7 @@ async def test_many_open_a_new_schema_at_once(postgres_server: Server) -> None:
 
 async def test_migrating_names_what_was_applied_and_then_nothing(postgres_server: Server) -> None:
     async with opened(fresh(postgres_server.url, migrate="off")) as store:
-        assert (await store.migrate())[0] == "0001_jobs"
+        assert list(await store.migrate()) == ["0001_jobs", "0002_keys"]
         assert await store.migrate() == ()
         await put(store, "a")
 
@@ -45,6 +47,25 @@ async def test_the_version_before_goes_on_after_a_compatible_migration(
         await put(old, "after")
         async with opened(url) as opened_later:
             assert (await claim_one(opened_later)).id == "after"
+
+
+async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs(
+    postgres_server: Server,
+) -> None:
+    url = fresh(postgres_server.url)
+    async with opened(url) as store:
+        await put(store, "a")
+    await ask(url, f"DROP TABLE {schema_of(url)}.windlass_keys")
+    await ask(url, f"DELETE FROM {schema_of(url)}.windlass_migrations WHERE number = 2")
+    async with opened(f"{url}&migrate=off") as older:
+        await put(older, "b")
+        with pytest.raises(StoreError, match="windlass migrate"):
+            await older.keys()
+        async with opened(url) as newer:
+            await newer.put_keys([KEY])
+            assert await newer.migrate() == ()
+        assert list(await older.keys()) == [KEY]
+        assert ids(await claim(older)) == ["a", "b"]
 
 
 async def test_a_schema_newer_than_the_code_is_left_alone(postgres_server: Server) -> None:

@@ -197,6 +197,7 @@ async def test_no_call_takes_long_before_a_long_line(
             "changes": site.change,
             "find": site.find,
             "queues": store.queues,
+            "oldest": lambda: store.oldest(["default", "nobody's"]),
             "wait": lambda: store.wait([], 0),
             "wait for one": lambda: store.wait(["nobody's"], 0),
         },

@@ -92,6 +92,7 @@ async def test_what_is_there_can_be_claimed_and_finished(
     queues = [*sides.gone[:3], *sides.there[:3]]
     await store.insert([job(queue) for queue in queues])
     async with outage(redis_cluster):
+        assert (await store.oldest(queues)).keys() == set(sides.there[:3])
         claimed = await claim_all(store, *queues)
         assert sorted(each.queue for each in claimed) == sorted(sides.there[:3])
         assert await store.finish(moves(claimed)) == {each.id for each in claimed}

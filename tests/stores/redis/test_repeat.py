@@ -10,6 +10,7 @@ import pytest
 from tests.servers.proxy import Proxy
 from tests.servers.server import Server
 from tests.stores.redis.outage import opened
+from windlass.core.apikey import ApiKey, Role
 from windlass.core.ids import new_id
 from windlass.core.lane import Lane
 from windlass.core.model import Spec
@@ -161,6 +162,12 @@ async def schedules(store: Store) -> Any:
     return paused, dropped, [schedule.name for schedule in await store.schedules()]
 
 
+async def keys(store: Store) -> Any:
+    one, two = (ApiKey(id, bytes(32), (Role.READ,)) for id in ("one", "two"))
+    await store.put_keys([one, two])
+    return await store.drop_keys(["two"]), list(await store.keys())
+
+
 async def tick(store: Store) -> Any:
     await store.put_schedules([Schedule("s", "@every 1s", Spec("work", b""))])
     (schedule,) = await store.schedules()
@@ -221,7 +228,7 @@ CALLS: dict[str, Step] = {
     for step in (
         *(insert, cancel, replay, reschedule, hasten, delete, restore),
         *(elect, resign, pause, insert_dependents, unblock, replay_blocked),
-        *(checkpoint, schedules, tick),
+        *(checkpoint, schedules, keys, tick),
         *(hold_for_a_time, hold_until_the_start, replace_holder, follow_holder),
         *(follow_one_that_was_replaced, signal, park_again, enter_lanes, leave_lane),
         *(release_to_lane, gather, cancel_in_lanes, reschedule_in_lanes),
@@ -245,6 +252,7 @@ async def snapshot(store: Store) -> Any:
             for id, job in jobs.items()
         },
         {queue.name: (dict(queue.counts), queue.paused) for queue in queues},
+        (await store.lanes(100)).lanes,
     )
 
 

@@ -113,6 +113,7 @@ async def test_no_call_takes_long_however_many_wait(
         "retry": site.retry,
         "cancel": site.cancel,
         "wait": site.wait,
+        "lanes": lambda: store.lanes(1_000),
     }
     slowest: dict[str, float] = {}
     for what, step in steps.items():
@@ -170,7 +171,9 @@ async def test_nothing_is_left_of_jobs_that_are_gone(server: Server, clock: Fake
                 assert await finish(store, job, State.COMPLETED)
             clock.advance(1)
         assert not (await store.queues())
+        assert len((await store.lanes(100)).lanes) == 5
         await store.prune(100)
+        assert not (await store.lanes(100)).lanes
     left = {key.decode().rsplit(":", 1)[1] for key in contents(server.port, namespace)}
     assert left <= {"meta", "w1"}, "the counters, and the last claim of the worker"
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from ...core.lane import Lane
+from ...core.lane import Lane, LanePage, LaneStats
 from ...core.model import Job
 from ...core.states import FINISHED, State
 from ...limits.admission import LaneState, Standing, after_starts, idle_from, noticed, settle
+from ..cursor import LaneCursor, decode_lane_cursor
 from .shelf import Shelf
 
 Key = tuple[str, str]
@@ -96,6 +97,21 @@ class Lanes:
             if empty and idle_from(lane, state, now) <= now:
                 for part in (self._limits, self._states, self._holders, self._waiting):
                     part.pop(key, None)
+
+    def listed(self, limit: int, cursor: str | None) -> LanePage:
+        """One page of all lanes, with their limits and counts."""
+        last = decode_lane_cursor(cursor)
+        keys = [key for key in sorted(self._limits) if key > (last.queue, last.name)]
+        page = tuple(
+            LaneStats(
+                key[0],
+                self._limits[key],
+                len(self._holders.get(key, ())),
+                len(self._waiting.get(key, ())),
+            )
+            for key in keys[:limit]
+        )
+        return LanePage(page, LaneCursor(*keys[limit - 1]).encode() if keys[limit:] else None)
 
     def _settle(self, key: Key, entered: bool, now: int) -> None:
         lane, waiting = self._limits[key], self._in_order(key)

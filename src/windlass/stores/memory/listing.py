@@ -1,8 +1,8 @@
-"""Listing jobs page by page. Sorts every job for each page, to be plain."""
+"""Listing jobs page by page, and the oldest ones. Looks at every job each time, to be plain."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ...core.model import Job, JobQuery, Page
@@ -49,3 +49,18 @@ def _key(job: Job, place: int) -> Key:
         case State.BLOCKED:
             return (job.id,)
     return job.finished_at or 0, place, job.id
+
+
+def oldest(shelf: Shelf, queues: Sequence[str]) -> Mapping[str, int]:
+    """For each queue, the earliest `due` of those that stand first in their priority."""
+    asked = frozenset(queues)
+    first: dict[tuple[str, int], tuple[int, int]] = {}
+    for job in shelf.jobs.values():
+        if job.state is State.PENDING and job.queue in asked:
+            line = (job.queue, job.priority)
+            stands = (shelf.place[job.id], job.due)
+            first[line] = min(stands, first.get(line, stands))
+    found: dict[str, int] = {}
+    for (queue, _), (_, due) in first.items():
+        found[queue] = min(due, found.get(queue, due))
+    return found

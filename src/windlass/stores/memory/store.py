@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from ...core.apikey import ApiKey
 from ...core.clock import Clock, system_clock
 from ...core.dependents import Fate, first_fate, orphaned, unknown_parent
+from ...core.lane import LanePage
 from ...core.model import (
     Entry,
     Job,
@@ -36,31 +36,16 @@ from ...core.unique import UNTIL_STARTED, Clash, clash
 from ...core.workers import Term, WorkerInfo
 from .dependents import Dependents
 from .journal import Journal
+from .keyring import Keyring
 from .lanes import Lanes
-from .listing import find
+from .listing import find, oldest
 from .roster import Roster
 from .shelf import Shelf
+from .step import atomic
 from .timetable import Timetable
 from .waiters import Waiters
 
 replace = msgspec.structs.replace
-
-P = ParamSpec("P")
-T = TypeVar("T")
-Method = Callable[Concatenate["MemoryStore", P], Coroutine[Any, Any, T]]
-
-
-def atomic(method: Method[P, T]) -> Method[P, T]:
-    """One step for all threads: handlers may enqueue from theirs. The method never suspends."""
-
-    @wraps(method)
-    async def step(self: MemoryStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._lock:
-            answer = await method(self, *args, **kwargs)
-            self._lanes.settle(self._now())
-            return answer
-
-    return step
 
 
 class MemoryStore:
@@ -77,6 +62,7 @@ class MemoryStore:
         self._dependents = Dependents()
         self._journal = Journal()
         self._timetable = Timetable()
+        self._keyring = Keyring()
         self._roster = Roster()
         self._paused: set[str] = set()
         self._fence = itertools.count(1)
@@ -392,7 +378,21 @@ class MemoryStore:
         self._wake()
         return receipt
 
-    # -- journal -------------------------------------------------------------------------
+    # -- keys of the API -----------------------------------------------------------------
+
+    @atomic
+    async def put_keys(self, keys: Sequence[ApiKey]) -> None:
+        self._keyring.put(keys)
+
+    @atomic
+    async def keys(self) -> Sequence[ApiKey]:
+        return self._keyring.all()
+
+    @atomic
+    async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
+        return self._keyring.drop(ids)
+
+    # -- journal and move ----------------------------------------------------------------
 
     @atomic
     async def keep_journal(self, on: bool) -> None:
@@ -405,8 +405,6 @@ class MemoryStore:
     @atomic
     async def trim_journal(self, entries: Sequence[Entry]) -> None:
         self._journal.trim(entries)
-
-    # -- move ----------------------------------------------------------------------------
 
     @atomic
     async def restore(self, jobs: Sequence[Job]) -> Sequence[Receipt]:
@@ -449,6 +447,14 @@ class MemoryStore:
             )
             for name in sorted(names | self._paused)
         ]
+
+    @atomic
+    async def oldest(self, queues: Sequence[str]) -> Mapping[str, int]:
+        return oldest(self._shelf, queues)
+
+    @atomic
+    async def lanes(self, limit: int, cursor: str | None = None) -> LanePage:
+        return self._lanes.listed(limit, cursor)
 
     @atomic
     async def workers(self) -> Sequence[WorkerInfo]:

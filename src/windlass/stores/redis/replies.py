@@ -27,6 +27,7 @@ from .record import (
 log = logging.getLogger("windlass")
 
 ROW_SIZE: Final = 10
+LANE_ROW_SIZE: Final = 4
 
 Owed = tuple[str, str, str]
 """A name that another shard keeps for a job and is to give up: kind, id, name."""
@@ -37,6 +38,25 @@ class Row(NamedTuple):
 
     job: Job
     place: int
+
+
+class LaneRow(NamedTuple):
+    """A lane as one shard has it."""
+
+    queue: str
+    name: str
+    limits: bytes | None
+    """as `traits` packs them; None if they are damaged"""
+    holders: int
+    waiting: int
+
+
+def read_lane_rows(values: Sequence[Any]) -> Iterator[LaneRow]:
+    """The lanes in an answer of four values each (see `lua/find_lanes.lua`)."""
+    for at in range(0, len(values), LANE_ROW_SIZE):
+        listed, limits, holders, waiting = values[at : at + LANE_ROW_SIZE]
+        queue, _, name = listed.decode().partition("\0")
+        yield LaneRow(queue, name, limits, holders, waiting)
 
 
 def read_rows(values: Sequence[Any], ref: int) -> Iterator[Row]:

@@ -27,11 +27,13 @@ from .record import (
     remote_key,
     unpack_queue,
 )
-from .replies import FLAGS_AT, read_rows
+from .replies import FLAGS_AT, LaneRow, read_lane_rows, read_rows
 from .transport import Transport
 
 COUNTS_AT_ONCE: Final = 1_000
 MOST_BUSY: Final = 1_000
+HEADS_AT_ONCE: Final = 50
+"""The most queues whose first jobs one script looks at: each may have some of every priority."""
 
 
 class Known(NamedTuple):
@@ -145,3 +147,17 @@ class Sight(Access):
             )
             for field, number in fields.items()
         ]
+
+    async def oldest(self, queues: Sequence[str]) -> dict[str, int]:
+        """Since when jobs of these queues have been pending, of those that have any."""
+        found: dict[str, int] = {}
+        for part in parts(queues, HEADS_AT_ONCE):
+            keys = [self._keys.of("jobs"), *(self._keys.pair(queue)[0] for queue in part)]
+            times = await self.run_with("oldest", keys, ())
+            found |= {queue: t for queue, t in zip(part, times, strict=True) if t is not None}
+        return found
+
+    async def lanes(self, queue: str, name: str, limit: int) -> list[LaneRow]:
+        """The first lanes after this one, by queue and name."""
+        after = f"{queue}\0{name}" if queue else ""
+        return list(read_lane_rows(await self.run("find_lanes", (), [limit, after])))

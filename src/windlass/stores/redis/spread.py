@@ -7,7 +7,7 @@ The names that must be unique everywhere, ids and unique keys, each have a home.
 from __future__ import annotations
 
 from binascii import crc32
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...core.model import Job, NewJob
 
@@ -38,6 +38,14 @@ class Spread:
         first = crc32(queue.encode())
         number = min(self.partitions.get(queue, 1), self.shards)
         return [(first + part) % self.shards for part in range(number)]
+
+    def by_shard(self, queues: Iterable[str]) -> dict[int, list[str]]:
+        """Every shard that has jobs of these queues, with the ones that it has."""
+        found: dict[int, list[str]] = {}
+        for queue in queues:
+            for number in self.of_queue(queue):
+                found.setdefault(number, []).append(queue)
+        return found
 
     def home(self, name: str) -> int:
         """The shard that says who has a name."""

@@ -6,10 +6,11 @@ operation does is in `lua/`, how one shard is asked in `shard`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from ...core.clock import Clock
+from ...core.apikey import ApiKey
+from ...core.lane import LanePage
 from ...core.model import (
     Entry,
     Job,
@@ -26,112 +27,27 @@ from ...core.moved import refuse_active
 from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
 from ...core.workers import Term, WorkerInfo
-from . import registry
-from .changes import Changes
+from . import keyring, registry
 from .checkpoints import checkpoint
 from .claiming import Ways, claim
-from .errands import Errands
-from .fences import Fences
-from .finishing import Finisher
-from .inserting import Inserter
+from .heads import oldest
 from .journal import keep_journal, read_journal, trim_journal
-from .keys import SHARDS, Keys, tags
+from .lanes import lanes
 from .listing import find
-from .lookout import LIMIT, Lookout
-from .names import Names
-from .opening import Partitions, check_version, warn_of_losses
 from .outbox import redrive
-from .parents import Parents
-from .places import Places
 from .record import CODES
 from .replies import stats
-from .schedules import Schedules, Ticks
-from .shard import Shard
+from .rigging import Rigging
 from .signals import signal
-from .spread import Spread
 from .together import together
-from .transport import Transport
-from .unblocking import Unblocking
 from .upkeep import prune, rescue
-from .url import Settings
-from .waiting import Waiting
-from .wake import Wakeups
-
-T = TypeVar("T")
 
 COUNTING: Final = 2.0
 """Seconds for the counts of all queues of a shard, which may take several calls."""
 
 
-class RedisStore:
+class RedisStore(Rigging):
     """Jobs in Redis or Valkey."""
-
-    def __init__(self, settings: Settings, transport: Transport, clock: Clock | None) -> None:
-        several = SHARDS if settings.topology == "cluster" else 1
-        self._transport = transport
-        self._channel = f"{settings.namespace}:{settings.db}:wake"
-        self._fences = Fences(several)
-        self._shards = [
-            Shard(
-                Places(n, several),
-                transport,
-                Keys(settings.namespace, tag),
-                self._channel,
-                clock,
-            )
-            for n, tag in enumerate(tags(several))
-        ]
-        self._spread = Spread(several, settings.partitions)
-        self._errands = Errands(blocking=self.blocking)
-        self._lookout = Lookout(several, self._errands, blocking=self.blocking)
-        self._partitions = Partitions(self._shards[0], self._spread, self._errands)
-        self._parents = Parents(self._shards, self._spread)
-        self._names = Names(self._shards, self._spread, self._parents)
-        self._unblocking = Unblocking(self._shards, self._names, self._lookout, self._errands)
-        self._inserter = Inserter(
-            self._shards, self._spread, self._names, self._parents, self._unblocking
-        )
-        self._finisher = Finisher(
-            self._shards, self._names, self._lookout, self._errands, self._unblocking
-        )
-        self._changes = Changes(self._shards, self._names, self._parents, self._unblocking)
-        self._schedules = Schedules(self._shards[0])
-        self._ticks = Ticks(
-            self._shards, self._spread, self._names, self._parents, self._unblocking
-        )
-        self._wakeups = Wakeups(lambda heard: transport.listen(self._channel, heard))
-        self._waiting = Waiting(
-            self._shards, self._spread, self._partitions, self._lookout, self._wakeups
-        )
-
-    @property
-    def blocking(self) -> bool:
-        return self._transport.blocking
-
-    # -- life of the store ---------------------------------------------------------------
-
-    async def open(self) -> None:
-        await self._transport.open()
-        await check_version(self._shards[0])
-        await self._partitions.open()
-        if not self.blocking:
-            await warn_of_losses(self._transport)
-
-    async def close(self) -> None:
-        if not self.blocking:
-            await self._wakeups.stop()
-            await self._errands.stop()
-        await self._transport.close()
-
-    async def migrate(self) -> Sequence[str]:
-        await check_version(self._shards[0])
-        return ()
-
-    async def ping(self) -> None:
-        await self._transport.everywhere("PING")
-
-    async def now(self) -> int:
-        return await self._shards[0].time()
 
     # -- the way of a job ----------------------------------------------------------------
 
@@ -225,7 +141,18 @@ class RedisStore:
     async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
         return await self._ticks.tick(schedule, tick)
 
-    # -- journal -------------------------------------------------------------------------
+    # -- keys of the API -----------------------------------------------------------------
+
+    async def put_keys(self, keys: Sequence[ApiKey]) -> None:
+        await keyring.put_keys(self._shards[0], keys)
+
+    async def keys(self) -> Sequence[ApiKey]:
+        return await keyring.keys(self._shards[0])
+
+    async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
+        return await keyring.drop_keys(self._shards[0], ids)
+
+    # -- journal and move ----------------------------------------------------------------
 
     async def keep_journal(self, on: bool) -> None:
         await keep_journal(self._shards, on)
@@ -248,6 +175,14 @@ class RedisStore:
 
     async def queues(self) -> Sequence[QueueStats]:
         return stats((await self._ask(lambda shard: shard.counts(), COUNTING)).values())
+
+    async def oldest(self, queues: Sequence[str]) -> Mapping[str, int]:
+        await self._partitions.refresh()
+        return await oldest(self._shards, self._spread, self._lookout, queues)
+
+    async def lanes(self, limit: int, cursor: str | None = None) -> LanePage:
+        await self._partitions.refresh()
+        return await lanes(self._shards, self._spread, self._lookout, limit, cursor)
 
     async def workers(self) -> Sequence[WorkerInfo]:
         return await registry.workers(self._shards[0])
@@ -283,12 +218,3 @@ class RedisStore:
     async def _pause(self, queue: str, *, paused: bool) -> None:
         # In every shard: the queue may get parts in others.
         await together([shard.pause(queue, paused=paused) for shard in self._shards])
-
-    async def _ask(
-        self, question: Callable[[Shard], Coroutine[Any, Any, T]], limit: float = LIMIT
-    ) -> dict[int, T]:
-        """What all shards answer but those that are down."""
-        numbers = range(len(self._shards))
-        return await self._lookout.ask(
-            numbers, lambda number: question(self._shards[number]), limit
-        )

@@ -43,6 +43,12 @@ def _limits(lane: Lane) -> bytes:
     return _LIMITS.pack(lane.slots, lane.strict, *rate, lane.size, lane.grace, lane.longest)
 
 
+def read_limits(name: str, raw: bytes) -> Lane:
+    """The lane of this name, with the limits that `_limits` made."""
+    slots, strict, *others = _LIMITS.unpack(raw)
+    return Lane(name, slots, bool(strict), *others)
+
+
 def window_key(traits: bytes) -> str | None:
     """The unique key that a job is to hold for a time."""
     at = 0

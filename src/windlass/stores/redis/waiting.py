@@ -52,10 +52,8 @@ class Waiting:
     async def _until_work(self, queues: Sequence[str], timeout: float) -> float:
         """Seconds until there may be work, by the store's clock; at most `timeout`."""
         await self._partitions.refresh()
-        stops: dict[int, list[str]] = {} if queues else {n: [] for n in range(len(self._shards))}
-        for queue in queues:
-            for number in self._spread.of_queue(queue):
-                stops.setdefault(number, []).append(queue)
+        everywhere: dict[int, list[str]] = {n: [] for n in range(len(self._shards))}
+        stops = self._spread.by_shard(queues) if queues else everywhere
         answers = await self._lookout.ask(
             stops, lambda number: self._shards[number].next_work(stops[number])
         )

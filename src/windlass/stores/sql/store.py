@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
+from ...core.apikey import ApiKey
+from ...core.lane import LanePage
 from ...core.model import (
     Entry,
     Job,
@@ -30,7 +32,9 @@ from . import (
     finish,
     insert,
     journal,
+    keyring,
     signals,
+    survey,
     timetable,
     upkeep,
 )
@@ -171,6 +175,15 @@ class SqlStore(ABC):
         self._wake()
         return receipt
 
+    async def put_keys(self, keys: Sequence[ApiKey]) -> None:
+        await self._write(lambda _: keyring.put(keys))
+
+    async def keys(self) -> Sequence[ApiKey]:
+        return await self._read(lambda _: keyring.listed())
+
+    async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
+        return await self._write(lambda _: keyring.drop(ids))
+
     async def keep_journal(self, on: bool) -> None:
         await self._write(lambda _: journal.keep(on))
 
@@ -197,6 +210,12 @@ class SqlStore(ABC):
 
     async def queues(self) -> Sequence[QueueStats]:
         return await self._read(lambda _: admin.queues())
+
+    async def oldest(self, queues: Sequence[str]) -> Mapping[str, int]:
+        return await self._read(lambda _: survey.oldest(queues))
+
+    async def lanes(self, limit: int, cursor: str | None = None) -> LanePage:
+        return await self._read(lambda _: survey.lanes(limit, cursor))
 
     async def workers(self) -> Sequence[WorkerInfo]:
         return await self._read(admin.workers)

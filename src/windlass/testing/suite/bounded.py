@@ -149,6 +149,7 @@ async def test_no_listing_grows(store: Store) -> None:
             "empty states": find(states=(State.DEAD, State.ACTIVE), limit=50),
             "a rare task": find(task="rare", limit=50),
             "with a cursor": second_page,
+            "oldest": lambda: store.oldest(["q0", "q1"]),
         },
         MANY_TO_LIST,
     )

@@ -39,6 +39,8 @@
 -- define: BIAS 4503599627370496
 -- define: DEFAULT_KEEP 86400000
 -- define: DEFAULT_PRIORITY 50
+-- In records and keys it is the empty name.
+-- define: DEFAULT_QUEUE 'default'
 -- One priority is 2^44 places.
 -- define: PRIORITY_STEP 17592186044416
 

@@ -6,6 +6,9 @@
 -- with a turn B and the id, so that slots are counted by who has them; those that wait for one with
 -- their turn B, place I8 (+ BIAS) and id. That turn is by priority; where that does not count it is
 -- that of the usual one, so that those who came before stay in order if the limits come to be others.
+-- Behind them all is LISTED, the queue as people know it, a zero byte and the name of each lane: so they
+-- can be listed in order.
+-- define: LISTED '\255\255'
 -- define: IS_PENDING '\1'
 -- define: IS_NOT_PENDING '\2'
 -- define: FIRST_TURN '\3'
@@ -110,16 +113,24 @@ local open_lanes = WITH_TURNS and function()
     return lane.prefix .. turn .. struct.pack('>I8', place + BIAS) .. id
   end
 
-  function lanes.save(lane)
-    local now = written(lane)
-    if now ~= lane.raw then
-      redis.call('HSET', LANES, lane.field, now)
-      lane.raw = now
-    end
+  local function listed(field)
+    local length, at = struct.unpack('>H', field)
+    local queue = length == 0 and DEFAULT_QUEUE or string.sub(field, at, at + length - 1)
+    return LISTED .. queue .. '\0' .. string.sub(field, at + length)
   end
 
-  function lanes.save_all()
-    for _, lane in pairs(loaded) do lanes.save(lane) end
+  function lanes.save(lane)
+    local now = written(lane)
+    if now == lane.raw then return end
+    if redis.call('HSET', LANES, lane.field, now) == 1 then
+      redis.call('ZADD', ENTERED, 0, listed(lane.field))
+    end
+    lane.raw = now
+  end
+
+  function lanes.drop(field)
+    redis.call('HDEL', LANES, field)
+    redis.call('ZREM', ENTERED, listed(field))
   end
 
   return lanes

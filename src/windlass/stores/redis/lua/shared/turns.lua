@@ -196,9 +196,11 @@ local open_turns = WITH_TURNS and function()
 
   -- The end of every step: gives out the slots that are free.
   function turns.settle()
-    for _, lane in ipairs(order) do settle_lane(lane, touched[lane]) end
+    for _, lane in ipairs(order) do
+      settle_lane(lane, touched[lane])
+      lanes.save(lane)
+    end
     touched, order = {}, {}
-    lanes.save_all()
   end
 
   -- A job was claimed; those that come along with it, as they were.
@@ -231,7 +233,7 @@ local open_turns = WITH_TURNS and function()
       if empty and from > NOW then
         redis.call('ZADD', IDLE, from, field)
       else
-        if empty then redis.call('HDEL', LANES, field) end
+        if empty then lanes.drop(field) end
         redis.call('ZREM', IDLE, field)
       end
     end
