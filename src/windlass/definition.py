@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 from .core.arguments import Arguments
 from .core.batch import ItemArguments
 from .core.context import Context
 from .core.name import checked_name
-from .core.retry import RetryPolicy
+from .core.retry import DEFAULT_RETRY, RetryPolicy
 from .errors import InvalidOption
 from .resources import Need
 
@@ -63,6 +64,19 @@ def define(
         )
     checked = checked_name(name or func.__name__, "name of a task")
     return Definition(checked, func, arguments, policy, is_async, process, batch)
+
+
+def elsewhere(name: str) -> Definition:
+    """That of a task whose function lives where the workers are: it takes any arguments."""
+    return _anywhere()._replace(name=checked_name(name, "name of a task"))
+
+
+@cache
+def _anywhere() -> Definition:
+    def anything(*args: Any, **kwargs: Any) -> Any:
+        """Stands for a function that lives where the worker is."""
+
+    return define(anything, None, DEFAULT_RETRY, takes_context=False)
 
 
 def _refuse_process(func: Callable[..., Any], arguments: Arguments, is_async: bool) -> None:

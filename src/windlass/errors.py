@@ -14,6 +14,9 @@
     │   ├── MoveRefused           another move has the store
     │   ├── ConfigError
     │   ├── Veto                  a middleware refused the job
+    │   ├── Unauthenticated       a server was given no key, or one that does not count
+    │   ├── Forbidden             the key does not allow the request
+    │   ├── Throttled             too many requests of this key
     │   └── WouldBlock            a blocking call inside a running event loop
     ├── MissingExtra              an optional dependency is not installed
     ├── StartupFailed             a hook or a resource of the worker failed
@@ -103,6 +106,22 @@ class Veto(UsageError):
 
     def __str__(self) -> str:
         return f"A middleware refused the job: {self.reason}"
+
+
+class Unauthenticated(UsageError):
+    """A server was given no API key, or one that is wrong, revoked or expired."""
+
+
+class Forbidden(UsageError):
+    """The API key does not allow the request."""
+
+
+class Throttled(UsageError):
+    """Too many requests of one API key; `after` is when the next may come, in seconds."""
+
+    def __init__(self, message: str, *, after: float = 1.0) -> None:
+        super().__init__(message)
+        self.after = after
 
 
 class WouldBlock(UsageError, RuntimeError):

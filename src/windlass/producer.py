@@ -27,6 +27,11 @@ class Producer:
         self.client = wire.client
         self.codecs = wire.codecs
 
+    @property
+    def wire(self) -> Wire:
+        """What its tasks share, for those who make tasks of their own."""
+        return self._wire
+
     def enqueue_many(
         self, calls: Iterable[Call[R]], *, connection: object = None
     ) -> Sequence[JobHandle[R]]:

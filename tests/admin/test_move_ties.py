@@ -1,14 +1,20 @@
-"""What moves besides single jobs: who waits for whom, and schedules."""
+"""What moves besides single jobs: who waits for whom, schedules, and keys of the API."""
+
+from typing import Any
 
 import msgspec
+import pytest
 
 from windlass.admin.holds import NOTES
 from windlass.admin.move import move
+from windlass.core.apikey import ApiKey, Role
 from windlass.core.model import Job, Spec
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
+from windlass.errors import StoreUnavailable
 from windlass.stores.memory import MemoryStore
 from windlass.testing.clock import FakeClock
+from windlass.testing.faults import FaultyStore
 from windlass.testing.jobs import claim_all, finish, listing, put, state_of
 
 
@@ -44,3 +50,41 @@ async def test_schedules_go_on_where_they_were(clock: FakeClock) -> None:
     assert list(await target.schedules()) == before
     assert list(await source.schedules()) == []
     assert await state_of(target, before[0].job) is State.PENDING
+
+
+def key(id: str, *roles: Role) -> ApiKey:
+    return ApiKey(id, id.encode().ljust(32), roles, expires_at=1)
+
+
+async def test_keys_are_taken_along_as_the_source_has_them(clock: FakeClock) -> None:
+    source, target = MemoryStore(clock), MemoryStore(clock)
+    await target.put_keys([key("a", Role.ADMIN), key("c", Role.WORK)])
+    await source.put_keys([key("a", Role.READ), key("b", Role.OPERATE)])
+    await move(source, target)
+    kept = [key("a", Role.READ), key("b", Role.OPERATE), key("c", Role.WORK)]
+    assert list(await target.keys()) == kept
+    assert list(await source.keys()) == []
+    await move(source, target)
+    assert list(await target.keys()) == kept
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["fails", "is-lost"])
+@pytest.mark.parametrize(
+    ("side", "name"), [("source", "keys"), ("target", "put_keys"), ("source", "drop_keys")]
+)
+async def test_a_key_is_in_one_store_at_least_wherever_a_move_ends(
+    clock: FakeClock, side: str, name: str, lost: bool
+) -> None:
+    plain = {"source": MemoryStore(clock), "target": MemoryStore(clock)}
+    await plain["source"].put_keys([key("a", Role.READ)])
+    await put(plain["source"], "job")
+    faulty: dict[str, Any] = dict(plain)
+    faulty[side] = FaultyStore(plain[side])
+    (faulty[side].lose if lost else faulty[side].fail)[name] = 1
+    with pytest.raises(StoreUnavailable):
+        await move(faulty["source"], faulty["target"])
+    assert [*await plain["source"].keys(), *await plain["target"].keys()]
+    await move(faulty["source"], faulty["target"])
+    assert list(await plain["source"].keys()) == []
+    assert list(await plain["target"].keys()) == [key("a", Role.READ)]
+    assert await state_of(plain["target"], "job") is State.PENDING

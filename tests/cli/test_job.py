@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.conftest import Call
 from windlass import Fatal, Limit, Windlass
+from windlass.admin.record import full_record
 from windlass.cli.loop import run
-from windlass.cli.record import full_record
 from windlass.core.codec import MSGPACK, Codecs, Msgpack
 from windlass.core.model import Progress
 from windlass.stores.contract import Store
@@ -88,6 +88,7 @@ def test_a_job_as_json_has_the_fields_of_a_listing_and_its_contents(call: Call) 
     shown = json.loads(call("job", "good", "--json").stdout)
     assert shown.items() > listed["good"].items()
     assert {name: shown[name] for name in shown.keys() - listed["good"].keys()} == {
+        "headers": {},
         "args": ["tea"],
         "kwargs": {"grams": 5},
         "result": {"tea": 5, "raw": "AP8="},
@@ -136,4 +137,4 @@ def test_arguments_of_an_unknown_codec_are_not_shown_and_the_rest_is(call: Call,
     assert "the content type 'shouting', which this process cannot read" in facts["unreadable"]
     assert "call" not in facts
     fields = full_record(stored, Codecs(MSGPACK, Shouting()))
-    assert (bytes(fields["result"]), fields["args"], fields["unreadable"]) == (b"null", [], None)
+    assert (bytes(fields.result), fields.args, fields.unreadable) == (b"null", [], None)

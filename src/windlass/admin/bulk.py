@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from ..core.likeness import error_fingerprint
 from ..core.model import Job, JobQuery
 from ..core.states import State
 from ..stores.contract import Store
@@ -18,23 +19,29 @@ from .change import BATCH, Change, apply
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """Which jobs to change. `finished_before` is a moment in milliseconds."""
+    """Which jobs to change. `finished_before` is a moment in milliseconds; `fingerprint` is that
+    of the errors of the jobs."""
 
     states: tuple[State, ...]
     queue: str | None = None
     task: str | None = None
     finished_before: int | None = None
+    fingerprint: str | None = None
 
     @property
     def narrowed(self) -> bool:
         """Whether `count` may be more than what is found."""
-        return self.task is not None or self.finished_before is not None
+        given = (self.task, self.finished_before, self.fingerprint)
+        return any(each is not None for each in given)
 
     def has(self, job: Job) -> bool:
         """What the query itself cannot ask for."""
-        if self.finished_before is None:
+        before, alike = self.finished_before, self.fingerprint
+        if before is not None and (job.finished_at is None or job.finished_at >= before):
+            return False
+        if alike is None:
             return True
-        return job.finished_at is not None and job.finished_at < self.finished_before
+        return job.error is not None and error_fingerprint(job.task, job.error) == alike
 
 
 class Total(NamedTuple):

@@ -2,8 +2,8 @@
 
 The order is what makes it safe to end at any point, by whatever, and to be run again. The
 queues are paused on both stores before the first job moves, and the target's are resumed after
-the last one has left the source. So a job that is in both can be claimed from neither. Schedules
-and whatever else a store may keep one day move between these two points as well.
+the last one has left the source. So a job that is in both can be claimed from neither. Schedules,
+keys of the API and whatever else a store may keep one day move between these two points as well.
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ class _Move:
         more, left = True, list[Left]()
         while more:
             await self._take_schedules()
+            await self._take_keys()
             await self._drain()
             moved = self._transfer.moved.total()
             more, left = await self._pass()
@@ -140,6 +141,13 @@ class _Move:
                 moved = replace(schedule, paused=schedule.name in paused)
                 await self._target.put_schedules([moved])
                 await self._source.drop_schedules([schedule.name])
+
+    async def _take_keys(self) -> None:
+        """Let in at the target who was let in at the source, and as the source had it."""
+        keys = await self._source.keys()
+        if keys:
+            await self._target.put_keys(keys)
+            await self._source.drop_keys([key.id for key in keys])
 
     async def _drain(self) -> None:
         """Wait until nothing runs on the source. What a dead worker left behind is rescued."""

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ..core.codec import encode_call
+from ..client import cancel_job, get_job
+from ..core.codec import Codecs, encode_call
 from ..core.ids import new_id
 from ..core.model import Job, NewJob
 from ..core.states import FINISHED, LIVE, REPLAYABLE, State
@@ -166,30 +167,45 @@ class WorkflowHandle(JobHandle[R_co]):
         return await self._retry(await self._client.store())
 
     async def _jobs(self, store: Store) -> Sequence[Job]:
-        number = declared(self._codecs, await self._get(store))
-        return [job async for job in members(store, self.id, number)]
+        return await jobs_of(store, self._codecs, self.id)
 
     async def _cancel(self, store: Store) -> None:
-        # First the one that would judge the others, or it would call this a failure.
-        await super()._cancel(store)
-        # Twice: a job that is running may add another until it notices.
-        for _ in range(2):
-            live = [job.id for job in await self._jobs(store) if job.state in LIVE]
-            for start in range(0, len(live), BATCH):
-                await store.cancel(live[start : start + BATCH])
+        await cancel_workflow(store, self._codecs, self.id)
 
     async def _retry(self, store: Store) -> int:
-        ended = [job for job in await self._jobs(store) if job.state in REPLAYABLE]
-        if not ended:
-            state = (await self._get(store)).state
-            raise WrongState(f"Workflow {self.id} is {state}: it has no job to replay.")
-        # So that it is called again if the workflow fails again.
-        await store.delete([failure_id(self.id)])
-        number = 0
-        for batch in _in_ranks(ended):
-            number += len(await store.replay(batch))
-        await store.replay([self.id])
-        return number
+        return await retry_workflow(store, self._codecs, self.id)
+
+
+async def jobs_of(store: Store, codecs: Codecs, id: str) -> Sequence[Job]:
+    """The jobs of a workflow, those last that were added; none that is gone."""
+    number = declared(codecs, await get_job(store, id))
+    return [job async for job in members(store, id, number)]
+
+
+async def cancel_workflow(store: Store, codecs: Codecs, id: str) -> None:
+    """Call off a workflow and all its jobs."""
+    # First the one that would judge the others, or it would call this a failure.
+    await cancel_job(store, id)
+    # Twice: a job that is running may add another until it notices.
+    for _ in range(2):
+        live = [job.id for job in await jobs_of(store, codecs, id) if job.state in LIVE]
+        for start in range(0, len(live), BATCH):
+            await store.cancel(live[start : start + BATCH])
+
+
+async def retry_workflow(store: Store, codecs: Codecs, id: str) -> int:
+    """Replay what is dead or cancelled, parents first, and with it the workflow; how many."""
+    ended = [job for job in await jobs_of(store, codecs, id) if job.state in REPLAYABLE]
+    if not ended:
+        state = (await get_job(store, id)).state
+        raise WrongState(f"Workflow {id} is {state}: it has no job to replay.")
+    # So that it is called again if the workflow fails again.
+    await store.delete([failure_id(id)])
+    number = 0
+    for batch in _in_ranks(ended):
+        number += len(await store.replay(batch))
+    await store.replay([id])
+    return number
 
 
 def _in_ranks(jobs: Sequence[Job]) -> Sequence[Sequence[str]]:

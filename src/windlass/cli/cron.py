@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar, get_args
 import click
 
 from ..admin.moment import iso, relative
-from ..admin.schedules import ScheduleInfo
+from ..admin.scheduling import ScheduleInfo
 from ..core.cron import Missed
 from ..core.schedule import Overlap
 from .enqueue import known_task, named, unknown_task

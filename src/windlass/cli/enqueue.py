@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from ..app import Windlass
-from ..core.options import JobOptions
+from ..core.options import JobOptions, Options
+from ..definition import elsewhere
 from ..task import Task
 from .output import print_json
 from .target import AppName, app_option, json_option, opened, url_option
@@ -102,8 +103,4 @@ def known_task(app: Windlass, name: str) -> Task[..., Any, Any]:
 
 def unknown_task(app: Windlass, name: str) -> Task[..., Any, Any]:
     """A task of which nothing but the name is known."""
-
-    def anything(*args: Any, **kwargs: Any) -> None:
-        """Stands for a function that lives where the worker is."""
-
-    return app.task(name=name)(anything)
+    return Task(elsewhere(name), Options(), app.wire)

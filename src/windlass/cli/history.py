@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import click
+from msgspec.structs import asdict
 
 from ..admin.listing import list_jobs
 from ..admin.moment import iso, relative
+from ..admin.record import error_record, full_record
 from ..app import Windlass
 from ..config import HistorySettings
 from ..core.model import Job
@@ -25,7 +27,6 @@ from .job import lines
 from .loop import run
 from .output import Column, print_json, print_table
 from .page import page_options, print_page
-from .record import failure, full_record
 from .target import (
     AppName,
     app_option,
@@ -137,7 +138,7 @@ def show(id: str, app: AppName | None, place: str | None, as_json: bool) -> None
         job, attempts = found.get(id), found.attempts(id)
         fields = full_record(job, owner.codecs)
     if as_json:
-        print_json(fields | {"attempts": [_attempt(each) for each in attempts]})
+        print_json(asdict(fields) | {"attempts": [_attempt(each) for each in attempts]})
         return
     click.echo(shown("\n".join(lines(job, fields))))
     if attempts:
@@ -243,7 +244,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "ended_at": iso(attempt.ended_at),
         "duration": attempt.duration / 1000,
         "worker": attempt.worker,
-        "error": failure(attempt.error),
+        "error": error_record(attempt.error),
     }
 
 

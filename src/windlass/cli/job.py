@@ -9,12 +9,12 @@ import click
 
 from ..admin.facts import SHOWN_PARENTS
 from ..admin.moment import iso, relative
+from ..admin.record import FullRecord, full_record
 from ..client import get_job
 from ..core.model import NEVER, Job
 from ..core.signal import came
 from ..core.states import State
 from .output import print_json
-from .record import full_record
 from .target import AppName, app_option, ask, existing, json_option, url_option
 from .text import shown
 from .values import job_id
@@ -40,7 +40,7 @@ def job(id: str, app: AppName | None, url: str | None, as_json: bool) -> None:
         click.echo(shown("\n".join(lines(stored, fields))))
 
 
-def lines(job: Job, fields: dict[str, Any]) -> Iterator[str]:
+def lines(job: Job, fields: FullRecord) -> Iterator[str]:
     """A job for people; `fields` is its full record."""
     for name, text in (*_facts(job), *_times(job), *_contents(job, fields)):
         yield f"{name:<10} {text}".rstrip()
@@ -100,16 +100,16 @@ def _times(job: Job) -> Iterator[tuple[str, str]]:
             yield name, f"{iso(moment)} ({relative(moment)})"
 
 
-def _contents(job: Job, fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _contents(job: Job, fields: FullRecord) -> Iterator[tuple[str, str]]:
     """What went in and what came out."""
-    if fields["args"] is not None:
-        parts = [_text(value) for value in fields["args"]]
-        parts += [f"{name}={_text(value)}" for name, value in fields["kwargs"].items()]
-        yield "call", f"{fields['task']}({', '.join(parts)})"
-    if fields["state"] == "completed":
-        yield "result", _text(fields["result"])
-    if fields["unreadable"] is not None:
-        yield "unreadable", fields["unreadable"]
+    if fields.args is not None and fields.kwargs is not None:
+        parts = [_text(value) for value in fields.args]
+        parts += [f"{name}={_text(value)}" for name, value in fields.kwargs.items()]
+        yield "call", f"{fields.task}({', '.join(parts)})"
+    if fields.state == "completed":
+        yield "result", _text(fields.result)
+    if fields.unreadable is not None:
+        yield "unreadable", fields.unreadable
     if job.error is not None:
         yield "error", str(job.error)
 

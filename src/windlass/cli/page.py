@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
+from ..admin.record import record
 from ..core.model import Job, Page
 from .output import Column, print_json, print_table
-from .record import record
 from .values import name
 
 F = TypeVar("F", bound=Callable[..., Any])

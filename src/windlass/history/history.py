@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from ..config import HistorySettings
-from ..core.clock import Clock, moment_ms, to_ms
+from ..core.clock import Clock, moment_ms
+from ..core.duration import duration_ms
 from ..core.model import Job, Page
 from ..core.states import State
-from ..errors import ConfigError, InvalidOption, UnknownJob, seconds
+from ..errors import ConfigError, InvalidOption, UnknownJob
 from ..sync import Handles
 from .archive import Archive
 from .open import open_archive
@@ -150,7 +151,7 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = {
     "states": _states,
     "since": moment_ms,
     "until": moment_ms,
-    "min_duration": lambda value, name: to_ms(seconds(value, name)),
-    "max_duration": lambda value, name: to_ms(seconds(value, name)),
+    "min_duration": duration_ms,
+    "max_duration": duration_ms,
     "sort": lambda value, name: _one_of(Sort, value, name),
 }
