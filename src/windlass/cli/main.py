@@ -19,6 +19,7 @@ from .refusal import Refusal, Unmet
 
 COMMANDS: Final = {
     "worker": "Run the jobs of an app until it is told to stop.",
+    "server": "Serve the HTTP and gRPC APIs.",
     "enqueue": "Store a job and print its id.",
     "jobs": "List jobs.",
     "job": "Show one job, with its arguments, result and error.",
@@ -34,6 +35,8 @@ COMMANDS: Final = {
     "resume": "Let workers claim from queues again.",
     "purge": "Delete the jobs that wait in a queue.",
     "workers": "List the workers that are alive.",
+    "keys": "Make, list or revoke the keys of the APIs.",
+    "config": "Show the settings, and where each came from.",
     "move": "Move all jobs to another store.",
     "migrate": "Bring the store's schema up to date.",
     "demo": "See a small shop at work; needs no server.",

@@ -1,0 +1,82 @@
+"""`windlass server`: the HTTP and gRPC APIs of a store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from importlib.util import find_spec
+from typing import Any, Final
+
+import click
+
+from ..app import Windlass
+from ..config import ServerSettings, load
+from ..errors import MissingExtra
+from ..worker.shutdown import stop_on_signals
+from .loop import run
+from .settings import settings_options
+from .target import AppName, app_option, opened, url_option
+from .text import masked
+from .worker import FORMAT, LEVELS
+
+log = logging.getLogger("windlass")
+
+NEEDED: Final = ("starlette", "uvicorn", "httptools", "prometheus_client")
+
+
+@click.command()
+@app_option
+@url_option
+@settings_options(ServerSettings, {})
+@click.option(
+    "--log-level",
+    type=click.Choice(LEVELS),
+    default="info",
+    show_default=True,
+    help="the least that is logged, to stderr, unless the app sets up logging itself",
+)
+def server(app: AppName | None, url: str | None, log_level: str, **flags: Any) -> None:
+    """Serve the HTTP and gRPC APIs until SIGTERM or Ctrl-C.
+
+    With an app (-A) its tasks are the only ones that can be enqueued, and arguments must fit their
+    signatures. Without one, jobs of any task are taken, for workers in any language.
+
+    While the store has no API keys (windlass keys create), everybody who reaches the server may
+    do everything: so it listens on this machine only, unless --insecure is given.
+
+    The settings can also come from WINDLASS_SERVER_… variables or from [server] in
+    windlass.toml; options win over variables, and these over the file. Times are in seconds.
+    """
+    settings = load(ServerSettings, "server", flags)
+    with opened(app, url) as found:
+        logging.basicConfig(level=log_level.upper(), format=FORMAT)
+        run(_serve(found, settings, has_tasks=app is not None))
+
+
+async def _serve(app: Windlass, settings: ServerSettings, *, has_tasks: bool) -> None:
+    for module in NEEDED:
+        if find_spec(module) is None:
+            raise MissingExtra("The server needs an extra: pip install 'windlass[server]'.")
+    from ..server.server import make_server
+
+    stop = asyncio.Event()
+    try:
+        server = await make_server(app, settings, has_tasks=has_tasks)
+        with stop_on_signals(stop.set):
+            await server.start()
+            scheme = "https" if settings.has_tls else "http"
+            grpc = "no gRPC" if server.grpc_port is None else f"gRPC on port {server.grpc_port}"
+            log.info(
+                "serving %s at %s://%s:%d, %s",
+                masked(app.url),
+                scheme,
+                settings.host,
+                server.http_port,
+                grpc,
+            )
+            await stop.wait()
+            log.info("stopping: requests may finish, a second signal ends at once")
+            await server.stop()
+    finally:
+        await app.aclose()
+    log.info("stopped")

@@ -1,0 +1,1 @@
+"""The HTTP and gRPC APIs. Open `server.py` first: its parts, and how it starts and stops."""

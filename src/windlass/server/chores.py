@@ -1,0 +1,121 @@
+"""Jobs that workers in other languages cannot run, and the server runs for them.
+
+The jobs that stand for workflows, those that came too late to be started, and records that nobody
+can read. They come out of the same claim as all others. Here are the parts of a worker that run
+what was claimed, without the one that claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..config import WorkerSettings
+from ..core.clock import to_ms
+from ..core.model import UNREADABLE, Job, Lease, Transition
+from ..core.outcome import Unknown, decide, has_expired
+from ..errors import CorruptRecord
+from ..middleware import Stack
+from ..task import Registry
+from ..worker.acker import Acker
+from ..worker.attempt import Surroundings
+from ..worker.checkpoints import StoredCheckpoints
+from ..worker.executors import Executors
+from ..worker.hand import Claim, Hand
+from ..worker.heartbeat import Heartbeat
+from ..worker.reporter import Reporter
+from ..worker.runner import Runner
+from ..worker.signals import StoredSignals
+from ..worker.transactions import Transactions
+from ..worker.workflows import StoredWorkflows
+from .checked import OWN_TASKS
+from .site import Site
+
+AT_ONCE: Final = 100
+LEASE: Final = 30.0
+LAST_WORDS: Final = 5.0
+"""Seconds in which what has ended must be written before a server stops."""
+
+
+class Chores:
+    """Runs jobs of Windlass itself, for as long as the server runs."""
+
+    def __init__(self, site: Site) -> None:
+        store, codecs = site.store, site.app.codecs
+        max_result = site.offers.max_payload
+        self._store = store
+        self._codecs = codecs
+        self._patience = to_ms(WorkerSettings().unknown_patience)
+        self._hand = Hand(AT_ONCE)
+        self._reporter = Reporter(store)
+        self._acker = Acker(store, self._hand, self._reporter)
+        self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose)
+        self.workflows = StoredWorkflows(store, codecs, Stack())
+        self._runner = Runner(
+            Registry(),
+            codecs,
+            AT_ONCE,
+            max_result,
+            self._patience,
+            Surroundings(
+                Executors(1),
+                Stack(),
+                {},
+                self._reporter.put,
+                Transactions(store, codecs, max_result, self._forget),
+                StoredCheckpoints(store, codecs, max_result, self._lose),
+                self.workflows,
+                StoredSignals(store, codecs),
+            ),
+            report=self._acker.put,
+            forget=self._forget,
+        )
+        self._services = (self._reporter, self._acker, self._heartbeat)
+
+    def start(self) -> None:
+        for service in self._services:
+            service.start()
+
+    async def stop(self) -> None:
+        """Give back what does not end at once, and write what has ended."""
+        self._runner.release_backlog()
+        await self._runner.drain(LAST_WORDS)
+        await self._acker.drain(LAST_WORDS)
+        for service in self._services:
+            await service.stop()
+
+    def is_for(self, job: Job) -> bool:
+        """Whether a claimed job is one that no other worker is to get."""
+        spec = job.spec
+        return spec.task in OWN_TASKS or spec.content_type == UNREADABLE or has_expired(job)
+
+    async def take(self, jobs: Sequence[Job]) -> None:
+        """Run claimed jobs. The lease that a worker asked for may be too short for that."""
+        await self._store.renew([job.lease for job in jobs], to_ms(LEASE))
+        self._hand.take(jobs)
+        for job in jobs:
+            if self._is_unreadable_here(job):
+                # A worker that has the codec may come; without one it is dead in the end.
+                self._acker.put(decide(job, Unknown(self._patience)))
+            else:
+                self._runner.deliver([job])
+
+    def end(self, job: Job, move: Transition) -> None:
+        """Have it written what became of a claimed job, for as long as it takes."""
+        self._hand.take([job])
+        self._acker.put(move)
+
+    def _is_unreadable_here(self, job: Job) -> bool:
+        if job.spec.task not in OWN_TASKS:
+            return False
+        try:
+            self._codecs.get(job.spec.content_type)
+        except CorruptRecord:
+            return True
+        return False
+
+    def _lose(self, lease: Lease) -> None:
+        self._runner.lose(lease)
+
+    def _forget(self, claim: Claim) -> None:
+        self._hand.drop([claim])

@@ -1,0 +1,109 @@
+"""Claims for workers in other languages, who wait for jobs: any number of them, at little cost.
+
+All that wait for the same queues stand in one line, and one of them asks the store: the first gets
+what the next claim brings. A worker that has left gives back what was claimed for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from ..core.model import Job
+from ..stores.contract import Store
+from .faults import Draining
+from .handout import Handout
+from .line import Line, Waiter
+
+LONGEST_WAIT: Final = 5.0
+"""A line looks at the store this often even if nothing woke it."""
+
+Queues = tuple[str, ...]
+
+
+class Order(NamedTuple):
+    """What a worker asks for. `queues` is as a store's `claim` takes it."""
+
+    store: Store
+    worker: str
+    queues: Mapping[str, int]
+    limit: int
+    lease: int
+    most_bytes: int
+
+
+class Fetches:
+    """The lines of one server."""
+
+    def __init__(self, store: Store, handout: Handout) -> None:
+        self._store = store
+        self._handout = handout
+        self._lines: dict[Queues, Line[Order, Job]] = {}
+        self._under_way: set[asyncio.Task[Sequence[Job]]] = set()
+        self._draining = False
+
+    async def fetch(self, order: Order, wait: float) -> Sequence[Job]:
+        """Jobs for a worker: what there is, or what comes within `wait` seconds.
+
+        Cancelled, it takes care that nothing stays claimed.
+        """
+        if self._draining:
+            raise Draining("The server is about to stop; fetch from another one.")
+        queues = tuple(sorted(order.queues))
+        if wait <= 0 or queues not in self._lines:
+            jobs = await self._claim_attended(order)
+            if jobs or wait <= 0 or self._draining:
+                return jobs
+        return await self._stand(queues, order, wait)
+
+    def give_back(self, jobs: Sequence[Job]) -> None:
+        """Take jobs back from a worker that has not got them."""
+        self._handout.give_back(jobs)
+
+    def release(self) -> None:
+        """Let nobody wait any longer, and nobody begin."""
+        self._draining = True
+        for line in self._lines.values():
+            line.release()
+
+    async def stop(self) -> None:
+        """Wait until nothing is claimed any more for those who have left."""
+        self.release()
+        tasks = [*self._under_way, *(line.task for line in self._lines.values())]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _claim(self, order: Order) -> Sequence[Job]:
+        """Jobs that are ready for a worker; none only if there are none."""
+        store, _, queues, limit, lease, most = order
+        while True:
+            claimed = await store.claim(queues, limit, lease, order.worker)
+            ready = await self._handout.ready(claimed, most) if claimed else []
+            if ready or not claimed:
+                return ready
+
+    async def _claim_attended(self, order: Order) -> Sequence[Job]:
+        """Claim for a caller that may leave meanwhile."""
+        claiming = asyncio.ensure_future(self._claim(order))
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            self._under_way.add(claiming)
+            claiming.add_done_callback(self._left)
+            raise
+
+    def _left(self, claiming: asyncio.Task[Sequence[Job]]) -> None:
+        self._under_way.discard(claiming)
+        if not claiming.cancelled() and claiming.exception() is None:
+            self.give_back(claiming.result())
+
+    async def _stand(self, queues: Queues, order: Order, wait: float) -> Sequence[Job]:
+        line = self._lines.get(queues)
+        if line is None:
+            line = self._lines[queues] = Line(
+                ask=self._claim,
+                sleep=lambda: self._store.wait(queues, LONGEST_WAIT),
+                give_back=self.give_back,
+                over=lambda: self._lines.pop(queues),
+            )
+        return await line.stand(Waiter(order), wait)

@@ -1,0 +1,1 @@
+"""The gRPC API. Open `rules.py` first: every method and who may call it; then `windlass.proto`."""

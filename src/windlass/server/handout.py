@@ -1,0 +1,72 @@
+"""What is done with claimed jobs before a worker in another language gets them.
+
+All that the worker in Python does before it calls a handler, and that needs the store: see
+`worker/runner.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ..core.codec import decode_call, encode_call
+from ..core.model import Job
+from ..core.outcome import Released, decide
+from ..core.retry import DEFAULT_RETRY
+from ..errors import Fatal, UnencodableValue
+from ..worker.attempt import failed
+from .chores import Chores
+from .site import Site
+
+
+class Handout:
+    """Makes claimed jobs ready to be handed over, and gives back those that cannot be."""
+
+    def __init__(self, site: Site, chores: Chores) -> None:
+        self._codecs = site.app.codecs
+        self._chores = chores
+
+    async def ready(self, jobs: Sequence[Job], most: int) -> list[Job]:
+        """Those that the worker is to run, with their whole payloads, about `most` bytes in all.
+
+        At least one, if there is any: a job that is too large would else wait for ever.
+        """
+        own = [job for job in jobs if self._chores.is_for(job)]
+        if own:
+            await self._chores.take(own)
+        ready: list[Job] = []
+        for job in jobs:
+            whole = None if job in own else await self._whole(job)
+            if whole is None:
+                continue
+            most -= len(whole.spec.payload) + len(whole.checkpoint or b"")
+            if most < 0 and ready:
+                self.give_back([job])
+            else:
+                ready.append(whole)
+        return ready
+
+    def give_back(self, jobs: Sequence[Job]) -> None:
+        """Release jobs that nobody is going to run; it costs them no attempt."""
+        for job in jobs:
+            self._chores.end(job, decide(job, Released()))
+
+    async def _whole(self, job: Job) -> Job | None:
+        """The job with the results of its parents among its arguments; None if that cannot be."""
+        spec = job.spec
+        if not spec.inputs:
+            return job
+        try:
+            inputs = await self._chores.workflows.inputs(job)
+            codec = self._codecs.get(spec.content_type)
+            args, kwargs = decode_call(codec, spec.payload)
+            payload = encode_call(codec, (*inputs, *args), kwargs)
+        except UnencodableValue as error:
+            fatal = Fatal(f"the results of other jobs cannot be its arguments: {error}")
+            self._chores.end(job, failed(job, fatal, DEFAULT_RETRY))
+        except Exception as error:
+            self._chores.end(job, failed(job, error, DEFAULT_RETRY))
+        else:
+            return replace(job, spec=replace(spec, payload=payload))
+        return None

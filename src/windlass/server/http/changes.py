@@ -1,0 +1,160 @@
+"""Changes to single jobs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete, reschedule
+from ...admin.record import JobRecord, record
+from ...client import get_job, signal_job
+from ...core.codec import decode_call
+from ...core.model import Job, NewJob
+from ...core.name import checked_name
+from ...core.options import Options
+from ...core.states import DELETABLE, REPLAYABLE, State
+from ...errors import InvalidOption, UnknownJob, WrongState
+from ..offer import JobRequest, Seconds, Text, idempotent_id
+from ..scope import refuse_outside
+from .call import Call
+from .jobs import id_in
+
+
+async def cancel_job(call: Call[None, None]) -> JobRecord:
+    """Cancel a job that has not ended."""
+    return await _changed(call, CANCEL, State.CANCELLED)
+
+
+async def delete_job(call: Call[None, None]) -> None:
+    """Remove a job and all trace of it; one that runs must be cancelled first."""
+    await _change(call, delete(DELETABLE))
+
+
+class Moment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another time for a job: so many seconds from now, or a moment."""
+
+    delay: Seconds | UnsetType = UNSET
+    at: Annotated[datetime, msgspec.Meta(tz=True)] | UnsetType = UNSET
+
+    def change(self) -> Change:
+        given = {name: value for name, value in msgspec.structs.asdict(self).items()
+                 if value is not UNSET}  # fmt: skip
+        options = Options().merged(given)
+        return reschedule(options.delay, options.at)
+
+
+async def reschedule_job(call: Call[None, Moment]) -> JobRecord:
+    """Give a job that waits another time."""
+    return await _changed(call, call.body.change(), State.SCHEDULED)
+
+
+class Word(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A signal for a job."""
+
+    name: Text
+    value: Any = None
+
+
+async def signal_one(call: Call[None, Word]) -> None:
+    """Send a job what its handler waits for."""
+    name = checked_name(call.body.name, "name of a signal")
+    codecs = call.site.app.codecs
+    await signal_job(call.store, codecs, id_in(call), name, call.body.value)
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be different this time; what is left out stays as it was."""
+
+    args: list[Any] | UnsetType = UNSET
+    kwargs: dict[str, Any] | UnsetType = UNSET
+    queue: Text | UnsetType = UNSET
+    priority: Annotated[int, msgspec.Meta(ge=0, le=100)] | UnsetType = UNSET
+    max_retries: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] | UnsetType = UNSET
+    timeout: Seconds | UnsetType | None = UNSET
+
+
+async def replay_job(call: Call[None, Edit | None]) -> JobRecord:
+    """Make a dead or cancelled job run again, with changes if some are given.
+
+    With changes it is a new job, whose id is in the answer, and the old one is deleted.
+    """
+    if call.body is None or call.body == Edit():
+        return await _changed(call, REPLAY, State.PENDING)
+    old = await get_job(call.store, id_in(call))
+    if old.state not in REPLAYABLE:
+        raise WrongState(f"Job {old.id} cannot be replayed: it is {old.state}.")
+    if old.spec.workflow:
+        raise WrongState(
+            f"Job {old.id} is part of the workflow {old.spec.workflow}, which knows it by its id: "
+            "replay it without changes."
+        )
+    new = _edited(call, old, call.body)
+    refuse_outside(call.caller, [new])
+    # Stored first, by an id that comes of the old one: a crash in between, and another try,
+    # leave one new job.
+    (receipt,) = await call.site.offers.enqueue([new])
+    if receipt.id != new.id:
+        raise WrongState(
+            f"Job {old.id} cannot be replayed: another job that is not finished has its unique key "
+            f"{old.unique}."
+        )
+    await call.store.delete([old.id], REPLAYABLE)
+    call.audit(id=old.id, new=new.id)
+    return record(await get_job(call.store, new.id))
+
+
+def _edited(call: Call[Any, Any], old: Job, edit: Edit) -> NewJob:
+    spec = old.spec
+    if edit.args is not UNSET or edit.kwargs is not UNSET:
+        spec = replace(spec, payload=_payload(call, old, edit))
+    if edit.max_retries is not UNSET:
+        spec = replace(spec, max_retries=edit.max_retries)
+    if edit.timeout is not UNSET:
+        spec = replace(spec, timeout=Options().merged({"timeout": edit.timeout}).timeout)
+    return NewJob(
+        idempotent_id(f"replay {old.fence}", old.id),
+        spec,
+        old.queue if edit.queue is UNSET else checked_name(edit.queue, "name of a queue"),
+        old.priority if edit.priority is UNSET else edit.priority,
+        unique=old.unique,
+    )
+
+
+def _payload(call: Call[Any, Any], old: Job, edit: Edit) -> bytes:
+    """The arguments, those that are left out as they were."""
+    spec, args, kwargs = old.spec, edit.args, edit.kwargs
+    if spec.inputs:
+        raise InvalidOption(
+            f"Job {old.id} takes results of other jobs for arguments: replay it without others."
+        )
+    if args is UNSET or kwargs is UNSET:
+        before = decode_call(call.site.app.codecs.get(spec.content_type), spec.payload)
+        args, kwargs = (
+            before[0] if args is UNSET else args,
+            before[1] if kwargs is UNSET else kwargs,
+        )
+    asked = JobRequest(task=spec.task, args=args, kwargs=kwargs, content_type=spec.content_type)
+    return call.site.offers.job(asked).spec.payload
+
+
+async def _change(call: Call[Any, Any], change: Change) -> Job:
+    """The job as it was before it was changed."""
+    id = id_in(call)
+    before = await get_job(call.store, id)
+    answer = await change_jobs(call.store, change, [id])
+    for reason in answer.refused.values():
+        there = id in await call.store.get([id])
+        raise WrongState(reason) if there else UnknownJob(reason)
+    call.audit(id=id)
+    return before
+
+
+async def _changed(call: Call[Any, Any], change: Change, becomes: State) -> JobRecord:
+    before = await _change(call, change)
+    after = (await call.store.get([before.id])).get(before.id)
+    # One that is not kept once it has ended is gone by now.
+    return record(replace(before, state=becomes) if after is None else after)

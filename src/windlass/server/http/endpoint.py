@@ -1,0 +1,228 @@
+"""What happens to every request: who is it, may they, what do they want, what came of it.
+
+Speaks ASGI itself: the objects that a framework would make for each request cost more than all of
+this together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+
+from ..caller import ANYONE, Caller
+from ..faults import UNEXPECTED, Draining, Fault, Late, fault_of
+from ..keyring import key_in
+from ..site import Site
+from .access import AccessLog
+from .body import MSGPACK, Body, Disconnected, Query, Receive, read_body
+from .call import Binary, Call, Events, Reply
+from .deadline import Deadline, Overdue
+from .local import refuse_foreign
+from .problem import CONTENT_TYPE, headers_of, problem_of
+from .route import Route
+from .sse import send_events
+
+log = logging.getLogger("windlass.http")
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+ALWAYS: Final[Headers] = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+]
+CLOSE: Final[Headers] = [(b"connection", b"close")]
+
+
+class Endpoint:
+    """One method at one address."""
+
+    def __init__(self, route: Route, site: Site, access: AccessLog) -> None:
+        self.route = route
+        self._site = site
+        self._access = access
+        self._handler = route.handler
+        self._query = Query(route.query)
+        self._reads_query = bool(route.query.__struct_fields__)
+        self._body = None if route.body is None else Body(route.body, optional=route.body_optional)
+        self._status = min(route.answers)
+        self._waits = bool(route.longest) or "wait" in route.query.__struct_fields__
+        self._deadline = Deadline(site.settings.request_timeout + route.longest)
+        self._body_deadline = Deadline(site.settings.body_timeout)
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, path: Mapping[str, str]
+    ) -> None:
+        began = time.perf_counter()
+        caller, headers = ANYONE, dict(scope["headers"])
+        address = scope["client"][0] if scope.get("client") else "?"
+        try:
+            caller = self._admit(headers)
+            if self.route.role is not None:
+                caller.require(self.route.role)
+            call = await self._call(caller, address, scope, receive, headers, path)
+            value = await self._carry_out(call, receive)
+            if isinstance(value, Events):
+                status: int = HTTPStatus.OK
+                await send_events(value.stream, receive, send, self._site.draining, scope["method"])
+            else:
+                status, kind, data = self._encoded(value, headers)
+                await _send(send, status, kind, data, scope["method"], self._last)
+        except Disconnected:
+            status = 499
+        except asyncio.CancelledError:
+            if not self._site.draining.is_set():
+                raise
+            error = Draining("The server is stopping, and this took too long; ask another one.")
+            status = await self._refuse(error, call=(caller, address, path), scope=scope, send=send)
+        except Exception as error:
+            status = await self._refuse(error, call=(caller, address, path), scope=scope, send=send)
+        self._log(scope["method"], status, began, caller)
+
+    def _admit(self, headers: Mapping[bytes, bytes]) -> Caller:
+        site = self._site
+        if self.route.is_public:
+            return ANYONE
+        if site.keyring.is_open:
+            refuse_foreign(site.settings, headers)
+        api_key, bearer = headers.get(b"x-api-key"), headers.get(b"authorization")
+        return site.admit(
+            key_in(
+                None if api_key is None else api_key.decode("latin-1"),
+                None if bearer is None else bearer.decode("latin-1"),
+            )
+        )
+
+    async def _call(
+        self,
+        caller: Caller,
+        address: str,
+        scope: Scope,
+        receive: Receive,
+        headers: Mapping[bytes, bytes],
+        path: Mapping[str, str],
+    ) -> Call[Any, Any]:
+        query = None
+        if self._reads_query or scope["query_string"]:
+            query = self._query.read(scope["query_string"])
+        body: Any = None
+        if self._body is not None or self.route.is_raw:
+            most = self._site.settings.max_body
+            data = await read_body(receive, headers, most, self._body_deadline)
+            body = data if self._body is None else self._body.decode(data, _type(headers))
+        return Call(self._site, self.route.name, caller, address, path, headers, query, body)
+
+    async def _carry_out(self, call: Call[Any, Any], receive: Receive) -> Any:
+        if not self._waits:
+            try:
+                return await self._deadline.hold(self._handler(call))
+            except Overdue:
+                raise _late(self._deadline.seconds) from None
+        wait = call.wait(getattr(call.query, "wait", 0.0))
+        limit = self._deadline.seconds + wait
+        try:
+            async with asyncio.timeout(limit) as bound:
+                if wait or self.route.longest:
+                    return await _attended(self._handler(call), receive)
+                return await self._handler(call)
+        except TimeoutError:
+            if bound.expired():
+                raise _late(limit) from None
+            raise
+
+    @property
+    def _last(self) -> Headers:
+        """What tells a client to come back on another connection, once the server is to stop."""
+        return CLOSE if self._site.draining.is_set() else []
+
+    def _encoded(self, value: Any, headers: Mapping[bytes, bytes]) -> tuple[int, bytes, bytes]:
+        status = self._status
+        if isinstance(value, Binary):
+            return status, value.content_type.encode(), value.data
+        if isinstance(value, Reply):
+            value, status = value
+        if value is None:
+            return HTTPStatus.NO_CONTENT, b"", b""
+        data = msgspec.json.encode(value)
+        if MSGPACK in headers.get(b"accept", b""):
+            # By way of JSON: parts of an answer may be JSON already.
+            return status, MSGPACK, msgspec.msgpack.encode(msgspec.json.decode(data))
+        return status, b"application/json", data
+
+    async def _refuse(
+        self,
+        error: Exception,
+        call: tuple[Caller, str, Mapping[str, str]],
+        scope: Scope,
+        send: Send,
+    ) -> int:
+        fault = fault_of(error)
+        if fault is UNEXPECTED:
+            log.error("%s %s failed", scope["method"], self.route.path, exc_info=error)
+        elif fault.is_ours and not isinstance(error, Draining):
+            log.warning("%s %s failed: %s", scope["method"], self.route.path, error)
+        if self.route.is_audited:
+            caller, address, path = call
+            self._site.audit.note(caller, address, self.route.name, dict(path), fault.sentence)
+        await send_problem(send, fault, scope["method"], self._last)
+        return fault.status
+
+    def _log(self, method: str, status: int, began: float, caller: Caller) -> None:
+        took = time.perf_counter() - began
+        self._site.meter.count(method, self.route.path, status, took)
+        self._access.note((method, self.route.path, status, took * 1000, caller.name))
+
+
+def _late(limit: float) -> Late:
+    return Late(f"The request was not carried out within {limit:g} s.")
+
+
+async def send_problem(
+    send: Send, fault: Fault, method: str, extra: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Answer with a problem document."""
+    data = msgspec.json.encode(problem_of(fault))
+    await _send(send, fault.status, CONTENT_TYPE, data, method, [*headers_of(fault), *extra])
+
+
+async def _send(
+    send: Send, status: int, kind: bytes, data: bytes, method: str, extra: Headers
+) -> None:
+    headers = [*ALWAYS, *extra]
+    if kind:
+        headers += [(b"content-type", kind), (b"content-length", b"%d" % len(data))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else data})
+
+
+async def _attended(answer: Awaitable[Any], receive: Receive) -> Any:
+    """Wait for an answer while there is a client to get it."""
+    waiting = asyncio.ensure_future(answer)
+    leaving = asyncio.ensure_future(_left(receive))
+    try:
+        await asyncio.wait((waiting, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        raise Disconnected
+    finally:
+        for task in (waiting, leaving):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _type(headers: Mapping[bytes, bytes]) -> bytes | None:
+    return headers.get(b"content-type")

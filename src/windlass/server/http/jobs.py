@@ -1,0 +1,146 @@
+"""Jobs: listed, looked at and waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from ...admin.facts import look
+from ...admin.record import FullRecord, JobRecord, record
+from ...admin.why import explain
+from ...client import get_job
+from ...core.ids import checked_id
+from ...core.model import JobQuery, Progress
+from ...core.name import checked_name
+from ...core.states import FINISHED, State
+from ...errors import UnknownJob
+from ...stores.contract import Store
+from ..offer import Seconds
+from .call import Call, Reply
+from .shown import shown
+
+MOST_LISTED: Final = 1_000
+MOST_LOOKS: Final = 10
+Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_LISTED)]
+
+
+class JobsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which jobs to list."""
+
+    state: tuple[State, ...] = ()
+    queue: str | None = None
+    task: str | None = None
+    limit: Limit = 100
+    cursor: str | None = None
+
+
+class JobPage(msgspec.Struct, frozen=True):
+    """Jobs, and where the listing goes on: no cursor on the last page. A page that has one may be
+    short, even empty, if few jobs of many match."""
+
+    jobs: Sequence[JobRecord]
+    cursor: str | None
+
+
+async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
+    """List jobs, page by page."""
+    asked = call.query
+    query = JobQuery(
+        states=asked.state,
+        queue=asked_queue(asked.queue),
+        task=asked_task(asked.task),
+        limit=asked.limit,
+        cursor=asked.cursor,
+    )
+    return await listed(call.store, query)
+
+
+async def listed(store: Store, query: JobQuery) -> JobPage:
+    """As many jobs as asked for, unless that takes too many looks: the client can go on."""
+    jobs: list[JobRecord] = []
+    for _ in range(MOST_LOOKS):
+        page = await store.find(query)
+        jobs += [record(job) for job in page.jobs]
+        query = replace(query, limit=query.limit - len(page.jobs), cursor=page.cursor)
+        if page.cursor is None or not query.limit:
+            break
+    return JobPage(jobs, query.cursor)
+
+
+def asked_queue(name: str | None) -> str | None:
+    """The name of a queue to look for; not every engine takes any text."""
+    return None if name is None else checked_name(name, "name of a queue")
+
+
+def asked_task(name: str | None) -> str | None:
+    return None if name is None else checked_name(name, "name of a task")
+
+
+async def get_one(call: Call[None, None]) -> FullRecord:
+    """Show a job, with its arguments and its result."""
+    return shown(call.site, await get_job(call.store, id_in(call)))
+
+
+class WaitQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long to wait for the end of a job."""
+
+    wait: Seconds = 0.0
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a job came to, if it has ended."""
+
+    id: str
+    state: State
+    result: Any
+    error: Any
+
+
+async def get_result(call: Call[WaitQuery, None]) -> Result:
+    """Get the result of a job, waiting for it if asked; 202 while it has not ended."""
+    id = id_in(call)
+    await get_job(call.store, id)
+    job = await call.site.watcher.end(id, call.wait(call.query.wait))
+    if job is None:
+        raise UnknownJob(f"There is no job {id}: it was deleted, or not kept.")
+    full = shown(call.site, job)
+    answer = Result(id, job.state, full.result, full.error if job.state is State.DEAD else None)
+    return Reply(answer, 200 if job.state in FINISHED else 202)  # type: ignore[return-value]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How far a job has come, in the words of its handler."""
+
+    id: str
+    state: State
+    progress: Progress | None
+
+
+async def get_progress(call: Call[None, None]) -> Standing:
+    """Show how far a job has come."""
+    job = await get_job(call.store, id_in(call))
+    return Standing(job.id, job.state, job.progress)
+
+
+class Why(msgspec.Struct, frozen=True):
+    """Why a job is not running; `code` is one word of a fixed set."""
+
+    id: str
+    state: State
+    code: str
+    reason: str
+
+
+async def get_why(call: Call[None, None]) -> Why:
+    """Tell why a job is not running."""
+    facts = await look(call.store, id_in(call), await call.store.now())
+    code, sentence = explain(facts)
+    return Why(facts.job.id, facts.job.state, code, sentence)
+
+
+def id_in(call: Call[Any, Any]) -> str:
+    """The id of the job that the address names."""
+    return checked_id(call.path["id"])

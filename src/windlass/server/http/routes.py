@@ -1,0 +1,123 @@
+"""Every address of the HTTP API, who may use it, and what answers. Open this file first.
+
+A row cannot be without a rule: a role, `PUBLIC`, or `ANY` key. From this table come the routing,
+the OpenAPI description, and the tests that try every row with every role.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...core.apikey import Role
+from . import (
+    bulk,
+    changes,
+    crew,
+    cron,
+    enqueuing,
+    events,
+    health,
+    history,
+    jobs,
+    pages,
+    procedure,
+    queues,
+    workflows,
+)
+from .enqueuing import Stored
+from .route import ANY, PUBLIC, Route, route
+
+READ, ENQUEUE, OPERATE = Role.READ, Role.ENQUEUE, Role.OPERATE
+V1: Final = "/api/v1"
+
+_STORED: Final = {201: Stored, 200: Stored}
+_KEY: Final = ("Idempotency-Key",)
+
+ROUTES: Final[tuple[Route, ...]] = (
+    route("POST", f"{V1}/jobs", ENQUEUE, enqueuing.enqueue_job, answers=_STORED, headers=_KEY),
+    route(
+        "POST",
+        f"{V1}/jobs/batch",
+        ENQUEUE,
+        enqueuing.enqueue_jobs,
+        answers={201: enqueuing.StoredBatch},
+        headers=_KEY,
+    ),
+    route("GET", f"{V1}/jobs", READ, jobs.find_jobs),
+    route("POST", f"{V1}/jobs/bulk", OPERATE, bulk.change_many),
+    route("GET", f"{V1}/jobs/{{id}}", READ, jobs.get_one),
+    route("DELETE", f"{V1}/jobs/{{id}}", OPERATE, changes.delete_job),
+    route(
+        "GET",
+        f"{V1}/jobs/{{id}}/result",
+        READ,
+        jobs.get_result,
+        answers={200: jobs.Result, 202: jobs.Result},
+    ),
+    route("GET", f"{V1}/jobs/{{id}}/progress", READ, jobs.get_progress),
+    route("GET", f"{V1}/jobs/{{id}}/why", READ, jobs.get_why),
+    route("POST", f"{V1}/jobs/{{id}}/signal", ENQUEUE, changes.signal_one),
+    route("POST", f"{V1}/jobs/{{id}}/cancel", OPERATE, changes.cancel_job),
+    route("POST", f"{V1}/jobs/{{id}}/replay", OPERATE, changes.replay_job),
+    route("POST", f"{V1}/jobs/{{id}}/reschedule", OPERATE, changes.reschedule_job),
+    route("GET", f"{V1}/queues", READ, queues.list_queues),
+    route("GET", f"{V1}/queues/{{name}}", READ, queues.get_queue),
+    route("POST", f"{V1}/queues/{{name}}/pause", OPERATE, queues.pause_queue),
+    route("POST", f"{V1}/queues/{{name}}/resume", OPERATE, queues.resume_queue),
+    route("POST", f"{V1}/queues/{{name}}/purge", OPERATE, queues.purge_queue),
+    route("GET", f"{V1}/dead/groups", READ, bulk.list_dead_groups),
+    route("POST", f"{V1}/dead/replay", OPERATE, bulk.replay_dead),
+    route("POST", f"{V1}/dead/delete", OPERATE, bulk.delete_dead),
+    route("GET", f"{V1}/cron", READ, cron.list_schedules),
+    route("GET", f"{V1}/cron/{{name}}", READ, cron.get_schedule),
+    route("PUT", f"{V1}/cron/{{name}}", OPERATE, cron.put_schedule),
+    route("DELETE", f"{V1}/cron/{{name}}", OPERATE, cron.delete_schedule),
+    route("POST", f"{V1}/cron/{{name}}/pause", OPERATE, cron.pause_schedule),
+    route("POST", f"{V1}/cron/{{name}}/resume", OPERATE, cron.resume_schedule),
+    route(
+        "POST",
+        f"{V1}/cron/{{name}}/trigger",
+        OPERATE,
+        cron.trigger_schedule,
+        answers={201: Stored},
+    ),
+    route("GET", f"{V1}/workers", READ, crew.list_workers),
+    route("GET", f"{V1}/limits", READ, crew.list_limits),
+    route("GET", f"{V1}/tasks", READ, crew.list_tasks),
+    route("GET", f"{V1}/workflows", READ, workflows.list_workflows),
+    route("GET", f"{V1}/workflows/{{id}}", READ, workflows.get_workflow),
+    route("POST", f"{V1}/workflows/{{id}}/cancel", OPERATE, workflows.cancel_whole),
+    route("POST", f"{V1}/workflows/{{id}}/retry", OPERATE, workflows.retry_whole),
+    route("GET", f"{V1}/history", READ, history.search_history),
+    route("GET", f"{V1}/history/{{id}}", READ, history.get_past),
+    route("GET", f"{V1}/events", READ, events.follow),
+    route(
+        "POST",
+        f"{V1}/store/{{procedure}}",
+        ANY,
+        procedure.carry_out,
+        longest=60.0,
+        answers={200: "application/msgpack"},
+    ),
+    route(
+        "GET",
+        f"{V1}/openapi.json",
+        PUBLIC,
+        pages.openapi,
+        answers={200: "application/json"},
+        tag="description",
+    ),
+    route("GET", "/docs", PUBLIC, pages.reference, answers={200: "text/html"}, tag="description"),
+    route(
+        "POST",
+        "/enqueue",
+        ENQUEUE,
+        enqueuing.enqueue_short,
+        answers=_STORED,
+        tag="jobs",
+        headers=_KEY,
+    ),
+    route("GET", "/livez", PUBLIC, health.livez, tag="health"),
+    route("GET", "/readyz", PUBLIC, health.readyz, tag="health"),
+    route("GET", "/metrics", READ, health.metrics, answers={200: "text/plain"}, tag="health"),
+)

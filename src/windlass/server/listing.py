@@ -1,0 +1,76 @@
+"""Listings of jobs and lanes for a key that sees some queues only: queue by queue.
+
+A store that lists all queues would put the names of others into its cursors, and a page of what is
+left of its own would be short, or empty, as often as others are busy.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Collection
+
+import msgspec
+from msgspec.structs import replace
+
+from ..core.lane import LanePage
+from ..core.model import JobQuery, Page
+from ..errors import InvalidOption
+from ..stores.contract import Store
+from ..stores.cursor import LaneCursor, decode_lane_cursor
+
+
+class Place(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Where a listing goes on: the queue that it has come to, and the store's own cursor there."""
+
+    queue: str
+    cursor: str | None = None
+
+    def encode(self) -> str:
+        return base64.urlsafe_b64encode(msgspec.msgpack.encode(self)).decode().rstrip("=")
+
+
+async def find_in(store: Store, queues: Collection[str], query: JobQuery) -> Page:
+    """A page of the jobs of some queues; one queue has to end before the next one begins."""
+    if query.queue is not None or len(queues) == 1:
+        (name,) = {query.queue} if query.queue is not None else queues
+        return await store.find(replace(query, queue=name)) if name in queues else Page([])
+    names = sorted(queues)
+    place = Place(names[0]) if query.cursor is None else _decoded(query.cursor, queues)
+    page = await store.find(replace(query, queue=place.queue, cursor=place.cursor))
+    if page.cursor is not None:
+        return Page(page.jobs, Place(place.queue, page.cursor).encode())
+    after = [name for name in names if name > place.queue]
+    return Page(page.jobs, Place(after[0]).encode() if after else None)
+
+
+async def lanes_in(
+    store: Store, queues: Collection[str], limit: int, cursor: str | None
+) -> LanePage:
+    """A page of the lanes of some queues."""
+    last, names = decode_lane_cursor(cursor), sorted(queues)
+    if cursor is None:
+        last = LaneCursor(names[0])
+    elif last.queue not in queues:
+        raise _refusal()
+    page = await store.lanes(limit, last.encode())
+    own = tuple(each for each in page.lanes if each.queue == last.queue)
+    if page.cursor is not None and decode_lane_cursor(page.cursor).queue == last.queue:
+        return LanePage(own, page.cursor)
+    after = [name for name in names if name > last.queue]
+    return LanePage(own, LaneCursor(after[0]).encode() if after else None)
+
+
+def _decoded(text: str, queues: Collection[str]) -> Place:
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        place = msgspec.msgpack.decode(data, type=Place)
+    except (msgspec.MsgspecError, binascii.Error, ValueError):
+        raise _refusal() from None
+    if place.queue not in queues:
+        raise _refusal()
+    return place
+
+
+def _refusal() -> InvalidOption:
+    return InvalidOption("This cursor is not one that a listing gave; start without a cursor.")

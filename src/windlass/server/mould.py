@@ -1,0 +1,112 @@
+"""Jobs that are alike: what a request says of them is checked once, and what differs for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UnsetType
+from msgspec.structs import astuple, replace
+
+from ..core.bigint import read_extension
+from ..core.codec import JSON, MSGPACK, Codec, decode_call, encode_call, too_large
+from ..core.ids import checked_id, new_id
+from ..core.keyed import Caller, keyed
+from ..core.model import NewJob, Spec
+from ..errors import CorruptRecord, InvalidOption
+from ..middleware import changed
+from ..task import Task
+
+NO_TYPE: Final = "payload needs content_type: json, msgpack or protobuf."
+
+_Record = tuple[Literal[1], list[Any], dict[str, Any]]
+_from_json: Final = msgspec.json.Decoder(_Record).decode
+_from_msgpack: Final = msgspec.msgpack.Decoder(_Record, ext_hook=read_extension).decode
+"""They read the record of a call in one step; what is wrong with one is not their business."""
+
+
+class Mould:
+    """Makes jobs of one task with one set of options; their payloads are stored as they come."""
+
+    __slots__ = (
+        "_arguments", "_checks", "_codec", "_headers", "_max_payload", "_name", "_options",
+        "_quick", "_rest", "_rest_of_spec", "is_typed",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        task: Task[..., Any, Any],
+        codec: Codec,
+        max_payload: int,
+        headers: dict[str, str] | UnsetType,
+        *,
+        checks: bool,
+        is_typed: bool,
+    ) -> None:
+        self._name = task.name
+        self._options = task.options
+        self._arguments = task.definition.arguments
+        self._checks = checks
+        """whether it is known here what the task takes"""
+        self._codec = codec
+        self._quick: Callable[[bytes], Any] | None = None
+        if codec is JSON or codec is MSGPACK:
+            self._quick = _from_json if codec is JSON else _from_msgpack
+        self.is_typed = is_typed
+        """whether the content type was given, which a payload needs"""
+        self._max_payload = max_payload
+        self._headers = headers
+        sample = task.options.new_job(task.name, b"", codec.name)
+        self._rest = astuple(sample)[2:]
+        self._rest_of_spec = astuple(sample.spec)[2:]
+
+    def job(self, payload: bytes | None = None, id: str = "") -> NewJob:
+        """One more; without a payload it has no arguments, and without an id it gets one."""
+        if payload is None:
+            payload = encode_call(self._codec, (), {})
+        if len(payload) > self._max_payload:
+            raise too_large(f"The arguments of {self._name}", payload, self._max_payload)
+        args, kwargs = self._arguments_in(payload)
+        if self._checks:
+            self._arguments.check(args, kwargs)
+        return self._made(payload, args, kwargs, id)
+
+    def call(self, args: list[Any], kwargs: dict[str, Any], id: str = "") -> NewJob:
+        """One more, of arguments that are still to be written."""
+        if self._checks:
+            self._arguments.check(args, kwargs)
+        payload = encode_call(self._codec, tuple(args), kwargs)
+        if len(payload) > self._max_payload:
+            raise too_large(f"The arguments of {self._name}", payload, self._max_payload)
+        return self._made(payload, args, kwargs, id)
+
+    def _made(self, payload: bytes, args: list[Any], kwargs: dict[str, Any], id: str) -> NewJob:
+        spec = Spec(self._name, payload, *self._rest_of_spec)
+        made = NewJob(new_id(), spec, *self._rest)
+        if self._options.keyed:
+            made = keyed(made, self._options, Caller(self._arguments, args, kwargs))
+        if id:
+            if checked_id(id) in self._options.depends_on:
+                raise InvalidOption(f"Job {id} cannot depend on itself.")
+            made = replace(made, id=id, fresh=False)
+        return changed(made, headers=self._headers) if self._headers else made
+
+    def _arguments_in(self, payload: bytes) -> tuple[list[Any], dict[str, Any]]:
+        if self._quick is not None:
+            try:
+                _, args, kwargs = self._quick(payload)
+                return args, kwargs
+            except (ValueError, RecursionError):
+                pass
+        return call_in(self._codec, payload)
+
+
+def call_in(codec: Codec, payload: bytes) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments in a payload that someone else has written."""
+    try:
+        return decode_call(codec, payload)
+    except CorruptRecord as error:
+        raise InvalidOption(
+            f"payload is not a call in {codec.name}, which is [1, args, kwargs]: {error}"
+        ) from None

@@ -1,0 +1,228 @@
+"""The contract of a store as procedures that a request names: who may call each, and how.
+
+They serve `windlass.connect` and every other process that has a URL of this server for its store.
+Arguments and answers are those of the contract, in MessagePack (see `stores/remote/calls.py`). A
+method without a rule here is not offered, and a test says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from ..core.apikey import Role
+from ..core.codec import too_large
+from ..core.model import Receipt
+from ..core.name import checked_name
+from ..core.states import AFTER_ACTIVE
+from ..errors import InvalidOption, WindlassError
+from ..stores.contract import Store
+from ..stores.remote.calls import CALLS, encode
+from .caller import Caller
+from .checked import callbacks, check_schedule, checked_new_job, refuse_unstorable
+from .faults import Malformed, NotThere, TooLarge
+from .scope import refuse_hidden, refuse_outside
+from .site import Site
+
+MOST_NAMED: Final = 20
+"""So many of the things that a change was about are written into the audit log."""
+
+
+class Request(NamedTuple):
+    """A call that was read: `given` are its arguments by name."""
+
+    site: Site
+    caller: Caller
+    store: Store
+    given: dict[str, Any]
+
+
+class Procedure(NamedTuple):
+    """How a method is offered. Without a role, any key that counts is enough."""
+
+    role: Role | None
+    check: Callable[[Request], None] | None = None
+    """raises for arguments that the Python API would have refused; may replace some"""
+    target: Callable[[Request], Mapping[str, Any]] | None = None
+    """what the audit log says that it was about; a call without it is not noted there"""
+    act: Callable[[Request], Awaitable[Any]] | None = None
+    """does it in another way than by calling the method"""
+
+
+async def perform(
+    site: Site, caller: Caller, name: str, body: bytes, *, address: str = ""
+) -> bytes:
+    """Carry out one method of the contract for a caller who was let in."""
+    procedure = PROCEDURES.get(name)
+    if procedure is None:
+        raise NotThere(f"This server has no procedure {name!r}: the client is newer, or mistaken.")
+    if procedure.role is not None:
+        caller.require(procedure.role)
+    request = Request(site, caller, site.store_for(caller), _decoded(name, body))
+    if procedure.check is not None:
+        procedure.check(request)
+    answer = await _carried_out(procedure, name, request, address)
+    return encode(answer)
+
+
+def _decoded(name: str, body: bytes) -> dict[str, Any]:
+    try:
+        arguments = CALLS[name].decode_arguments(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Malformed(
+            f"The arguments of {name} cannot be read: {str(error).rstrip('.')}."
+        ) from None
+    refuse_unstorable(arguments)
+    return {field: getattr(arguments, field) for field in arguments.__struct_fields__}
+
+
+async def _carried_out(procedure: Procedure, name: str, request: Request, address: str) -> Any:
+    if procedure.act is not None:
+        return await procedure.act(request)
+    method = getattr(request.store, name)
+    if procedure.target is None:
+        return await method(**request.given)
+    note = partial(
+        request.site.audit.note, request.caller, address, name, dict(procedure.target(request))
+    )
+    try:
+        answer = await method(**request.given)
+    except WindlassError as error:
+        note(str(error))
+        raise
+    note()
+    return answer
+
+
+async def _insert(request: Request) -> Sequence[Receipt]:
+    site, caller, jobs = request.site, request.caller, request.given["jobs"]
+    if len(jobs) > site.settings.max_batch:
+        raise TooLarge(
+            f"One request may have {site.settings.max_batch:,} jobs, and this has {len(jobs):,}: "
+            "send them in several."
+        )
+    checked = [checked_new_job(job, site.offers) for job in jobs]
+    # A worker will store these without asking whose they are.
+    to_come = [each for job in jobs for each in callbacks(job.spec, site.app.codecs)]
+    for job in to_come:
+        refuse_unstorable(job)
+        checked_new_job(job, site.offers)
+    if to_come:
+        refuse_outside(caller, to_come)
+        await refuse_hidden(site.store, caller, [*checked, *to_come])
+    return await request.store.insert(checked)
+
+
+def _check_signal(request: Request) -> None:
+    value, most = request.given["value"], request.site.offers.max_payload
+    checked_name(request.given["name"], "name of a signal")
+    if len(value) > most:
+        raise too_large("The signals of a job", value, most)
+
+
+def _check_finish(request: Request) -> None:
+    for each in request.given["transitions"]:
+        if each.state not in AFTER_ACTIVE:
+            raise InvalidOption(f"No attempt ends in the state {each.state}.")
+    # The short cuts are for those who can be trusted to have them from the store.
+    request.given["transitions"] = [
+        replace(each, queue="", ref=0) for each in request.given["transitions"]
+    ]
+
+
+def _check_schedules(request: Request) -> None:
+    for schedule in request.given["schedules"]:
+        check_schedule(schedule, request.site.offers)
+
+
+def _check_queue(request: Request) -> None:
+    checked_name(request.given["queue"], "name of a queue")
+
+
+async def _wait(request: Request) -> None:
+    """As long as the client asks for, the server allows, and it does not begin to stop."""
+    site, queues = request.site, request.given["queues"]
+    timeout = min(max(request.given["timeout"], 0.0), site.settings.max_wait)
+    waiting = asyncio.ensure_future(request.store.wait(queues, timeout))
+    stopping = asyncio.ensure_future(site.draining.wait())
+    try:
+        await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            waiting.result()
+    finally:
+        waiting.cancel()
+        stopping.cancel()
+        await asyncio.gather(waiting, stopping, return_exceptions=True)
+
+
+def _named(argument: str, field: str = "") -> Callable[[Request], Mapping[str, Any]]:
+    """The target of a procedure: an argument, or one field of each of its values."""
+
+    def target(request: Request) -> Mapping[str, Any]:
+        value = request.given[argument]
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            return {argument: value}
+        named = [getattr(each, field) if field else each for each in value[:MOST_NAMED]]
+        return {argument: named, "number": len(value)}
+
+    return target
+
+
+def _nothing(request: Request) -> Mapping[str, Any]:
+    return {}
+
+
+_IDS: Final = _named("ids")
+_QUEUE: Final = Procedure(Role.OPERATE, _check_queue, _named("queue"))
+_READ: Final = Procedure(Role.READ)
+_WORK: Final = Procedure(Role.WORK)
+
+PROCEDURES: Final[Mapping[str, Procedure]] = {
+    "ping": Procedure(None),
+    "now": Procedure(None),
+    "insert": Procedure(Role.ENQUEUE, act=_insert),
+    "signal": Procedure(Role.ENQUEUE, _check_signal),
+    "get": _READ,
+    "find": _READ,
+    "queues": _READ,
+    "oldest": _READ,
+    "lanes": _READ,
+    "workers": _READ,
+    "schedules": _READ,
+    "claim": _WORK,
+    "renew": _WORK,
+    "finish": Procedure(Role.WORK, _check_finish),
+    "report": _WORK,
+    "checkpoint": _WORK,
+    "wait": Procedure(Role.WORK, act=_wait),
+    "beat": _WORK,
+    "leave": _WORK,
+    "rescue": _WORK,
+    "unblock": _WORK,
+    "prune": _WORK,
+    "elect": _WORK,
+    "resign": _WORK,
+    "tick": _WORK,
+    "cancel": Procedure(Role.OPERATE, target=_IDS),
+    "replay": Procedure(Role.OPERATE, target=_IDS),
+    "delete": Procedure(Role.OPERATE, target=_IDS),
+    "reschedule": Procedure(Role.OPERATE, target=_IDS),
+    "pause": _QUEUE,
+    "resume": _QUEUE,
+    "put_schedules": Procedure(Role.OPERATE, _check_schedules, _named("schedules", "name")),
+    "pause_schedules": Procedure(Role.OPERATE, target=_named("names")),
+    "drop_schedules": Procedure(Role.OPERATE, target=_named("names")),
+    "keys": Procedure(Role.ADMIN),
+    "put_keys": Procedure(Role.ADMIN, target=_named("keys", "id")),
+    "drop_keys": Procedure(Role.ADMIN, target=_IDS),
+    "migrate": Procedure(Role.ADMIN, target=_nothing),
+    "keep_journal": Procedure(Role.ADMIN, target=_named("on")),
+    "read_journal": Procedure(Role.ADMIN),
+    "trim_journal": Procedure(Role.ADMIN),
+    "restore": Procedure(Role.ADMIN, target=_named("jobs", "id")),
+}

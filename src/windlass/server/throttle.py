@@ -1,0 +1,37 @@
+"""How many requests a key may make: tokens, by the rule that limits of jobs follow.
+
+Each server counts for itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ..core.limit import Limit
+from ..errors import Throttled
+from ..limits.rate import opens_at, started, tokens
+
+
+class Throttle:
+    """Counts the requests of each caller; without a limit it lets all of them pass."""
+
+    def __init__(self, limit: Limit | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lane = None if limit is None else limit.lane("")
+        self._clock = clock
+        self._full_at: dict[str, int] = {}
+
+    def take(self, name: str) -> None:
+        """Count a request, or raise `Throttled`."""
+        lane = self._lane
+        if lane is None:
+            return
+        now, full_at = int(self._clock() * 1000), self._full_at.get(name, 0)
+        if tokens(lane, full_at, (), now) < 1:
+            after = max(opens_at(lane, full_at, (), now) - now, 1) / 1000
+            raise Throttled(
+                f"{name} may make {lane.starts:,} requests in {lane.per / 1000:g} s; try again in "
+                f"{after:.3g} s.",
+                after=after,
+            )
+        self._full_at[name], _ = started(lane, full_at, (), now, 1)

@@ -1,0 +1,188 @@
+"""What workers in other languages do with the jobs that they have fetched.
+
+A worker is believed its lease, which is the id and the fence, and nothing else: where the store has
+the job, what it is written in and how often it was tried is looked up. What belongs to another by
+now is left out of the answer, and the rest is done.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from ..core.codec import decode_result, too_large
+from ..core.context import MAX_NOTE
+from ..core.model import Job, Lease, Progress, Transition
+from ..core.outcome import (
+    Failed,
+    Outcome,
+    Released,
+    Succeeded,
+    Unknown,
+    decide,
+    failure_from,
+)
+from ..core.retry import DEFAULT_RETRY
+from ..core.states import State
+from ..errors import CorruptRecord, InvalidOption
+from ..members import get_all
+from ..stores.contract import Store
+from .site import Site
+
+log = logging.getLogger("windlass")
+
+UNNAMED: Final = "Error"
+
+
+class Failing(NamedTuple):
+    """An attempt that failed, as its worker tells of it."""
+
+    lease: Lease
+    kind: str
+    message: str
+    traceback: str = ""
+    retry_after: float | None = None
+    """seconds"""
+    fatal: bool = False
+
+
+class Work:
+    """Finishes jobs for workers; `store` is always the one that the caller may see."""
+
+    def __init__(self, site: Site) -> None:
+        self._codecs = site.app.codecs
+        self._registry = site.app.registry
+        self._max_result = site.offers.max_payload
+
+    async def extend(self, store: Store, leases: Sequence[Lease], lease: int) -> frozenset[str]:
+        """Hold leases for `lease` milliseconds from now; the ids that were still held."""
+        return await store.renew(_last(leases), lease) if leases else frozenset()
+
+    async def ack(
+        self, store: Store, results: Sequence[tuple[Lease, bytes | None]]
+    ) -> frozenset[str]:
+        """Complete jobs; the ids that are. Once more with the same lease changes nothing."""
+        given = dict(results)
+        found = await _found(store, given)
+        moves = []
+        for lease, job in found:
+            if job.state is State.ACTIVE:
+                result = given[lease]
+                self._check(job, result, "result")
+                moves.append(decide(job, Succeeded(result)))
+        return await _finish(store, moves, found, (State.COMPLETED,))
+
+    async def nack(self, store: Store, failures: Sequence[Failing]) -> frozenset[str]:
+        """Let attempts have failed; the ids of those that were not lost before."""
+        given = {each.lease: each for each in failures}
+        found = await _found(store, given)
+        moves = [
+            self._after(job, given[lease]) for lease, job in found if job.state is State.ACTIVE
+        ]
+        return await _finish(store, moves, found, (State.RETRY, State.DEAD))
+
+    async def release(
+        self, store: Store, leases: Sequence[Lease], delay: int = 0, *, unknown: bool = False
+    ) -> frozenset[str]:
+        """Give jobs back, for after `delay` milliseconds; the ids of those that were held.
+
+        An unknown task is one that another worker may know; after an hour of that it is dead.
+        """
+        outcome: Outcome = Unknown() if unknown else Released(delay)
+        found = await _found(store, leases)
+        moves = [decide(job, outcome) for _, job in found if job.state is State.ACTIVE]
+        return await _finish(store, moves, found)
+
+    async def report(self, store: Store, reports: Sequence[tuple[Lease, Progress]]) -> None:
+        """Note how far attempts have come."""
+        last = {lease: _checked(progress) for lease, progress in reports}
+        if last:
+            await store.report(list(last.items()))
+
+    async def checkpoint(
+        self, store: Store, states: Sequence[tuple[Lease, bytes]]
+    ) -> frozenset[str]:
+        """Keep what attempts leave for the next one; the ids whose lease still held."""
+        given = dict(states)
+        found = await _found(store, given)
+        for lease, job in found:
+            self._check(job, given[lease], "checkpoint")
+        kept = [(lease, given[lease]) for lease, _ in found]
+        return await store.checkpoint(kept) if kept else frozenset()
+
+    def _check(self, job: Job, record: bytes | None, what: str) -> None:
+        """Raise for a record that nobody could read afterwards."""
+        if record is None:
+            return
+        if len(record) > self._max_result:
+            raise too_large(f"The {what}s of {job.task}", record, self._max_result)
+        try:
+            codec = self._codecs.get(job.spec.content_type)
+        except CorruptRecord:
+            # A codec of the producer's own: whoever could read the job can write it.
+            return
+        try:
+            decode_result(codec, record, what)
+        except CorruptRecord as error:
+            raise InvalidOption(
+                f"The {what} of job {job.id} is not one in {codec.name}, which is [1, value]: "
+                f"{error}"
+            ) from None
+
+    def _after(self, job: Job, failing: Failing) -> Transition:
+        failure = failure_from(failing.kind or UNNAMED, failing.message, failing.traceback)
+        outcome = Failed(failure, None, failing.retry_after, failing.fatal)
+        known = job.task in self._registry
+        policy = self._registry[job.task].policy if known else DEFAULT_RETRY
+        try:
+            move = decide(job, outcome, policy)
+        except Exception:
+            # A user's own backoff function can fail, and there is no error to give it.
+            log.exception("the backoff of task %s failed; using the default", job.task)
+            move = decide(job, outcome, DEFAULT_RETRY)
+        text = "job %s of %s failed in attempt %d and is %s now: %s"
+        level = logging.WARNING if move.state is State.DEAD else logging.INFO
+        log.log(level, text, job.id, job.task, job.attempt, move.state, failure.kind)
+        return move
+
+
+def _last(leases: Iterable[Lease]) -> list[Lease]:
+    """Of several leases of one job the last, which is the only one that can hold."""
+    last: dict[str, Lease] = {}
+    for lease in leases:
+        known = last.get(lease.id)
+        if known is None or known.fence < lease.fence:
+            last[lease.id] = lease
+    return list(last.values())
+
+
+async def _found(store: Store, leases: Iterable[Lease]) -> list[tuple[Lease, Job]]:
+    """The jobs of these leases that nobody has claimed since."""
+    last = _last(leases)
+    if not last:
+        return []
+    jobs = await get_all(store, [lease.id for lease in last])
+    return [
+        (lease, job)
+        for lease in last
+        if (job := jobs.get(lease.id)) is not None and job.fence == lease.fence
+    ]
+
+
+async def _finish(
+    store: Store,
+    moves: Sequence[Transition],
+    found: Sequence[tuple[Lease, Job]],
+    done: Sequence[State] = (),
+) -> frozenset[str]:
+    """The ids that were moved, and those that were before, by a call whose answer was lost."""
+    before = frozenset(job.id for _, job in found if job.state in done)
+    return before | await store.finish(moves) if moves else before
+
+
+def _checked(progress: Progress) -> Progress:
+    percent = progress.percent
+    if not 0 <= percent <= 100:
+        raise InvalidOption(f"percent is a number from 0 to 100; got {percent!r}.")
+    return Progress(percent, progress.message[:MAX_NOTE].replace("\0", ""))

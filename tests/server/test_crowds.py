@@ -1,0 +1,58 @@
+"""Thousands of connections at once."""
+
+import asyncio
+import socket
+
+from tests.server.conftest import Serve
+from tests.server.serving import Served
+from tests.server.wire import wire
+
+MANY = 2_000
+
+
+def opened(api: Served) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", api.port))
+    made.setblocking(False)
+    return made
+
+
+async def closed(sock: socket.socket) -> None:
+    assert await asyncio.get_running_loop().sock_recv(sock, 1) == b""
+
+
+async def test_thousands_of_idle_connections_keep_nobody_out_and_are_closed(serve: Serve) -> None:
+    api = await serve(header_timeout=3.0)
+    connections = api.server._http._server.server_state.connections
+    idle: list[socket.socket] = []
+    try:
+        while len(idle) < MANY:
+            # In parts, so that the server has its turn: it is in the same process.
+            idle += [opened(api) for _ in range(100)]
+            await asyncio.sleep(0)
+        assert (await api.post("jobs", {"task": "x"})).status == 201
+        assert len(connections) > MANY / 2
+        async with asyncio.timeout(60):
+            await asyncio.gather(*map(closed, idle))
+        assert len(connections) < 10
+        assert (await api.get("/readyz")).status == 200
+    finally:
+        for sock in idle:
+            sock.close()
+
+
+async def test_connections_over_the_bound_are_told_so_and_others_are_served(serve: Serve) -> None:
+    api = await serve(max_connections=3)
+    async with wire(api) as first, wire(api) as second, wire(api) as third:
+        for line in (first, second, third):
+            await line.request("GET /livez")
+            assert (await line.answer()).status == 200
+        async with wire(api) as fourth:
+            answer = await fourth.answer()
+            assert (answer.status, answer.json["error"]) == (503, "TooMany")
+            assert await fourth.ended() == b""
+        await first.request("GET /livez")
+        assert (await first.answer()).status == 200
+    async with asyncio.timeout(20):
+        while len(api.server._http._server.server_state.connections):
+            await asyncio.sleep(0.01)
+    assert (await api.get("/livez")).status == 200
