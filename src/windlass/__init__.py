@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .admin.schedules import ScheduleInfo as ScheduleInfo
+    from .admin.scheduling import ScheduleInfo as ScheduleInfo
     from .admin.workflow import WorkflowHandle as WorkflowHandle
     from .app import Windlass as Windlass
+    from .connection import Connection as Connection
+    from .connection import connect as connect
     from .core.batch import Batch as Batch
     from .core.context import Context as Context
     from .core.context import current_context as current_context
@@ -46,6 +48,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Batch": "core.batch",
+    "Connection": "connection",
     "Context": "core.context",
     "Dag": "workflows.dag",
     "Delays": "core.retry",
@@ -62,7 +65,7 @@ _HOMES = {
     "Node": "workflows.graph",
     "Resource": "resources",
     "Retry": "errors",
-    "ScheduleInfo": "admin.schedules",
+    "ScheduleInfo": "admin.scheduling",
     "SignalTimeout": "errors",
     "Snooze": "errors",
     "State": "core.states",
@@ -74,12 +77,14 @@ _HOMES = {
     "WorkflowHandle": "admin.workflow",
     "chain": "workflows.flow",
     "chord": "workflows.flow",
+    "connect": "connection",
     "current_context": "core.context",
     "group": "workflows.flow",
 }
 
 __all__ = [
     "Batch",
+    "Connection",
     "Context",
     "Dag",
     "Delays",
@@ -108,6 +113,7 @@ __all__ = [
     "WorkflowHandle",
     "chain",
     "chord",
+    "connect",
     "current_context",
     "group",
 ]

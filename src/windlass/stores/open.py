@@ -107,6 +107,26 @@ def _mysql(url: str, clock: Clock | None, blocking: bool) -> Store:
     return MysqlStore(parse(url), clock)
 
 
+def _remote(url: str, clock: Clock | None, blocking: bool) -> Store:
+    if find_spec("aiohttp") is None:
+        scheme, _, _ = url.partition("://")
+        raise MissingExtra(f"{scheme}:// needs an extra: pip install 'windlass[remote]'.")
+    from .remote.store import RemoteStore
+    from .remote.url import parse
+
+    return RemoteStore(parse(url))
+
+
+def _grpc(url: str, clock: Clock | None, blocking: bool) -> Store:
+    if find_spec("grpc") is None or find_spec("grpc_health") is None:
+        scheme, _, _ = url.partition("://")
+        raise MissingExtra(f"{scheme}:// needs an extra: pip install 'windlass[server]'.")
+    from .remote.grpc import GrpcStore
+    from .remote.url import parse
+
+    return GrpcStore(parse(url))
+
+
 def _settings(query: str, known: set[str]) -> Mapping[str, str]:
     settings = dict(parse_qsl(query, keep_blank_values=True))
     for name in settings.keys() - known:
@@ -145,6 +165,10 @@ _OPENERS: Mapping[str, Callable[[str, Clock | None, bool], Store]] = {
     "mariadb": _mysql,
     "postgres": _postgres,
     "postgresql": _postgres,
+    "http": _remote,
+    "https": _remote,
+    "grpc": _grpc,
+    "grpcs": _grpc,
 }
 
 _PLANNED: Mapping[str, tuple[str, str]] = {}
