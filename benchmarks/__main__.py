@@ -41,6 +41,7 @@ NAMES = (
     "mysql_drain",
     "mysql_latency",
     "mysql_depth",
+    "server_grpc",
 )
 
 
