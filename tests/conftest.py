@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.remote.serving import Serving, serving
 from tests.servers import mariadb, pgbouncer, postgres, redis
 from tests.servers.certificates import Tls
 from tests.servers.proxy import Proxy, forward
@@ -143,3 +144,10 @@ def mariadb_proxy(mariadb_server: Server) -> Iterator[Proxy]:
     """A bad network in front of `mariadb_server`, for one test."""
     with forward(mariadb_server.port) as proxy:
         yield proxy
+
+
+@pytest.fixture(scope="session")
+def remote_server() -> Iterator[Serving]:
+    """One HTTP server for the whole run; tests have their own sites on it."""
+    with serving() as served:
+        yield served

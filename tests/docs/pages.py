@@ -1,6 +1,7 @@
 """The pages of the documentation, and what is in them."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,10 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-LANGUAGES = {"python", "sh", "sql", "text", "toml", "mermaid", ""}
+LANGUAGES = {"python", "sh", "sql", "text", "toml", "mermaid", "js", ""}
+
+KEPT = re.compile(r"(?P<name>[A-Z_]+)=\$\((?P<command>windlass .+)\)")
+"""A command whose output a shell is to keep."""
 
 _FENCE = re.compile(r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?$")
 
@@ -58,9 +62,23 @@ def prose(path: Path) -> str:
 
 
 def commands(block: Block) -> list[str]:
-    """The commands of a shell block, one for each line."""
-    lines = [line.strip() for line in block.text.splitlines()]
-    return [line for line in lines if line and not line.startswith("#")]
+    """The commands of a shell block: a line each, or more where a backslash or a quote says so."""
+    found, begun = [], ""
+    for line in block.text.replace("\\\n", "").splitlines():
+        begun += f"\n{line}" if begun else line.strip()
+        if _is_whole(begun):
+            found.append(begun)
+            begun = ""
+    assert not begun, f"a quote has no end: {begun}"
+    return [command for command in found if command and not command.startswith("#")]
+
+
+def _is_whole(command: str) -> bool:
+    try:
+        shlex.split(command, comments=True)
+    except ValueError:
+        return False
+    return True
 
 
 def table(text: str, heading: str) -> list[list[str]]:

@@ -2,7 +2,9 @@
 
 - A Python block runs in one namespace with those before it.
 - A block with a title (`python title="myapp.py"`) is written to that file.
-- A `windlass` command in a shell block runs for real; a worker stays until the page ends.
+- A `windlass` command in a shell block runs for real; a worker or a server stays until the page
+  ends, and a server is reached at the ports that the page names. So does `curl`.
+- `NAME=$(windlass …)` keeps what a command printed, for `curl` to use.
 - A text block right after any of these is what they printed; `...` stands for anything.
 - Other shell commands are only looked at: see `test_commands.py`.
 """
@@ -12,20 +14,19 @@ import doctest
 import io
 import os
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.docs.pages import ROOT, Block, blocks, commands
+from tests.docs.pages import KEPT, ROOT, Block, blocks, commands
+from tests.docs.programs import PATIENCE, PROGRAM, Ports, Program
 from windlass import Windlass
 
-PATIENCE = 30
-"""Seconds for a command, or for a worker to stop."""
+STAYING = {"worker": "", "server": "serving"}
+"""Commands that stay, and what they say when others can go on."""
 
-PROGRAM = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
 NOT_RUN = ("demo",)
 """Too long for a test of the documentation; they have tests of their own."""
 
@@ -36,7 +37,9 @@ class Session:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._names: dict[str, Any] = {"__name__": "__main__"}
-        self._workers: list[subprocess.Popen[str]] = []
+        self._programs: list[Program] = []
+        self._kept: dict[str, str] = {}
+        self._ports = Ports()
         self._printed = ""
         self._environ = os.environ | {"PYTHONPATH": str(ROOT / "src")}
 
@@ -49,7 +52,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        ends = [_stop(worker) for worker in self._workers]
+        ends = [program.stop() for program in self._programs]
         for app in self._apps():
             app.close()
         for name, module in list(sys.modules.items()):
@@ -65,7 +68,7 @@ class Session:
                 case Block("python", None):
                     self._run_python(block, place)
                 case Block(_, str(title)):
-                    (self._folder / title).write_text(block.text, "utf-8")
+                    (self._folder / title).write_text(self._ports.put(block.text), "utf-8")
                 case Block("sh"):
                     self._run_shell(block, place)
                 case Block("text"):
@@ -73,43 +76,47 @@ class Session:
 
     def _run_python(self, block: Block, place: str) -> None:
         # Blank lines in front make the line numbers of a traceback those of the page.
-        code = compile("\n" * (block.line - 1) + block.text, place, "exec", dont_inherit=True)
+        text = "\n" * (block.line - 1) + self._ports.put(block.text)
+        code = compile(text, place, "exec", dont_inherit=True)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(code, self._names)
         self._printed = printed.getvalue()
 
     def _run_shell(self, block: Block, place: str) -> None:
         self._printed = ""
-        for command in commands(block):
+        for line in commands(block):
+            command = self._ports.put(line)
             words = shlex.split(command, comments=True)
-            if words[:2] == ["windlass", "worker"]:
+            kept = KEPT.fullmatch(command)
+            if kept is not None:
+                words = shlex.split(kept["command"])
+                self._kept[kept["name"]] = self._call(words, line, place).strip()
+            elif words[0] == "curl":
+                self._printed += self._call(["sh", "-c", command], line, place)
+            elif words[0] == "windlass" and words[1] in STAYING:
                 self._start(words[1:])
             elif words[0] == "windlass" and words[1] not in NOT_RUN:
-                done = self._call(words[1:])
-                assert done.returncode == 0, f"{place}: {command}\n{done.stdout}{done.stderr}"
-                self._printed += done.stdout
+                self._printed += self._call(words, line, place)
 
-    def _call(self, words: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*PROGRAM, *words],
+    def _call(self, words: list[str], line: str, place: str) -> str:
+        """What a command prints; an answer of HTTP need not end with a line of its own."""
+        done = subprocess.run(
+            [*PROGRAM, *words[1:]] if words[0] == "windlass" else words,
             cwd=self._folder,
-            env=self._environ | {"WINDLASS_URL": os.environ["WINDLASS_URL"]},
+            env=self._environ | self._kept | {"WINDLASS_URL": os.environ["WINDLASS_URL"]},
             capture_output=True,
             text=True,
             timeout=PATIENCE,
         )
+        assert done.returncode == 0, f"{place}: {line}\n{done.stdout}{done.stderr}"
+        return done.stdout if done.stdout.endswith("\n") else f"{done.stdout}\n"
 
     def _start(self, words: list[str]) -> None:
-        self._workers.append(
-            subprocess.Popen(
-                [*PROGRAM, *words],
-                cwd=self._folder,
-                env=self._environ | {"WINDLASS_URL": os.environ["WINDLASS_URL"]},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
+        environ = self._environ | {"WINDLASS_URL": os.environ["WINDLASS_URL"]}
+        program = Program(words, self._folder, environ | self._ports.environ())
+        self._programs.append(program)
+        greeting = STAYING[words[0]]
+        assert not greeting or program.read_until(greeting), program.stop()[1]
 
     def _compare(self, block: Block, place: str) -> None:
         checker = doctest.OutputChecker()
@@ -123,17 +130,3 @@ class Session:
             if str(getattr(module, "__file__", None)).startswith(str(self._folder)):
                 values += vars(module).values()
         return [value for value in values if isinstance(value, Windlass)]
-
-
-def _stop(worker: subprocess.Popen[str]) -> tuple[int, str]:
-    """Stop a worker as a service manager would; its exit code and all that it printed."""
-    assert worker.stdout is not None
-    # A signal that comes before the greeting may find no one who listens.
-    greeting = worker.stdout.readline()
-    worker.send_signal(signal.SIGTERM)
-    try:
-        rest, _ = worker.communicate(timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        worker.kill()
-        rest, _ = worker.communicate()
-    return worker.returncode, greeting + rest

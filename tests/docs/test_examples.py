@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT
-from tests.docs.session import PATIENCE, PROGRAM
+from tests.docs.programs import PATIENCE, PROGRAM
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NEEDS_A_WORKER = {"hello"}

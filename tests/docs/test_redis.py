@@ -21,7 +21,7 @@ HOWTO = ROOT / "docs" / "howto" / "redis.md"
 LUA = ROOT / "src" / "windlass" / "stores" / "redis" / "lua"
 OTHER_KEYS = {
     *("line:QUEUE", "later:QUEUE", "token:WORKER"),
-    *("schedules", "ticks", "partitions", "workers", "heard", "terms"),
+    *("schedules", "ticks", "keys", "partitions", "workers", "heard", "terms"),
 }
 OUTSIDE_OF_SCRIPTS = {
     *("evalsha", "script|load", "ping", "select", "subscribe", "time", "info"),

@@ -5,10 +5,12 @@ import re
 from typing import Any
 
 import msgspec
+import pytest
 
 from tests.docs.pages import page, table
 from windlass import errors
-from windlass.config import HistorySettings, WorkerSettings
+from windlass.cli.settings import written
+from windlass.config import HistorySettings, ServerSettings, WorkerSettings
 from windlass.core.model import DAY_MS
 from windlass.core.options import CHECKS, Options, TaskOptions
 from windlass.core.retry import DEFAULT_RETRY
@@ -16,6 +18,7 @@ from windlass.core.states import FIRST, TRANSITIONS, State
 from windlass.core.unique import UNTIL_FINISHED
 from windlass.declaration import CronDeclaration, Declaration
 from windlass.stores.contract import Store
+from windlass.stores.oversight import Oversight
 from windlass.task import CallOptions
 
 
@@ -94,17 +97,22 @@ def default(name: str) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def test_settings_are_listed_with_their_defaults_flags_and_variables() -> None:
-    rows = table(page("docs/reference/settings.md"), "## The worker")
-    listed = [[code(cell) for cell in row[:4]] for row in rows]
+@pytest.mark.parametrize(
+    ("section", "kind"), [("worker", WorkerSettings), ("server", ServerSettings)]
+)
+def test_settings_are_listed_with_their_defaults_flags_and_variables(
+    section: str, kind: type[msgspec.Struct]
+) -> None:
+    rows = table(page("docs/reference/settings.md"), f"## The {section}")
+    listed = [[cell.strip("`") for cell in row[:4]] for row in rows]
     assert listed == [
         [
             field.name,
             f"--{field.name.replace('_', '-')}",
-            f"WINDLASS_WORKER_{field.name.upper()}",
+            f"WINDLASS_{section}_{field.name}".upper(),
             written(field.default),
         ]
-        for field in msgspec.structs.fields(WorkerSettings)
+        for field in msgspec.structs.fields(kind)
     ]
 
 
@@ -114,16 +122,10 @@ def test_settings_of_history_are_listed() -> None:
         [
             field.name,
             f"WINDLASS_HISTORY_{field.name.upper()}",
-            field.default if isinstance(field.default, str) else written(field.default),
+            written(field.default),
         ]
         for field in msgspec.structs.fields(HistorySettings)
     ]
-
-
-def written(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
 
 
 def test_the_errors_are_drawn_as_they_are_derived() -> None:
@@ -178,8 +180,12 @@ def test_the_builtin_base_of_every_error_is_given() -> None:
 
 def test_every_method_of_the_contract_is_listed() -> None:
     rows = table(page("docs/reference/stores.md"), "## The contract")
-    methods = [name for name, value in vars(Store).items() if inspect.iscoroutinefunction(value)]
-    assert [code(row[0]) for row in rows] == methods
+    assert [code(row[0]) for row in rows] == [
+        name
+        for part in (Store, Oversight)
+        for name, value in vars(part).items()
+        if inspect.iscoroutinefunction(value)
+    ]
 
 
 def test_every_word_of_the_code_is_in_the_glossary() -> None:

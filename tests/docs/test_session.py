@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import Block, commands
 from tests.docs.session import Session
 
 FENCE = "```"
@@ -65,3 +66,42 @@ def test_a_worker_that_does_not_start_is_noticed(folder: Path) -> None:
     follow(folder, APP + block("sh", "windlass worker little:app"))
     with pytest.raises(AssertionError, match="little:lost"):
         follow(folder, APP + block("sh", "windlass worker little:lost"))
+
+
+def test_a_server_is_reached_at_the_port_on_the_page(folder: Path) -> None:
+    follow(
+        folder,
+        APP
+        + block("sh", "windlass server -A little:app\ncurl -s localhost:8080/livez")
+        + block("text", '{"status":"alive",...}')
+        + block("python", LOOK)
+        + block("text", "200"),
+    )
+
+
+LOOK = """from urllib.request import urlopen
+
+with urlopen("http://localhost:8080/readyz") as answer:
+    print(answer.status)"""
+
+
+def test_a_server_that_does_not_start_is_noticed(folder: Path) -> None:
+    with pytest.raises(AssertionError, match="little:lost"):
+        follow(folder, APP + block("sh", "windlass server -A little:lost"))
+
+
+def test_a_request_that_nobody_answers_is_noticed(folder: Path) -> None:
+    with pytest.raises(AssertionError, match="curl"):
+        follow(folder, block("sh", "curl -s localhost:8080/livez"))
+
+
+def test_what_a_shell_keeps_is_there_later(folder: Path) -> None:
+    kept = "NAME=$(windlass enqueue nothing --id page.md)"
+    follow(
+        folder, block("sh", f'{kept}\ncurl -s "file://$PWD/$NAME"') + block("text", "...NAME...")
+    )
+
+
+def test_a_command_may_have_several_lines() -> None:
+    text = "a --b \\\n    c  # and so on\n# not this\nd 'e\nf'\n"
+    assert commands(Block("sh", None, 1, text)) == ["a --b     c  # and so on", "d 'e\nf'"]
