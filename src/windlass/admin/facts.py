@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -106,6 +106,17 @@ async def held_by(store: Store, worker: str | None) -> int:
 def serves(worker: WorkerInfo, queue: str) -> bool:
     names = queue_names(worker)
     return queue in names or EVERY in names
+
+
+def served_by(
+    workers: Sequence[WorkerInfo], queues: Iterable[str]
+) -> Mapping[str, Sequence[WorkerInfo]]:
+    """For each of these queues the workers that serve it, if any."""
+    named = [(worker, queue_names(worker)) for worker in workers]
+    return {
+        queue: [worker for worker, names in named if queue in names or EVERY in names]
+        for queue in queues
+    }
 
 
 def queue_names(worker: WorkerInfo) -> frozenset[str]:

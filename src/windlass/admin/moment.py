@@ -26,9 +26,15 @@ def relative(ms: int | None, now: float | None = None) -> str:
     """A moment as people say it: `3 min ago`, `in 5 s`; `now` is in seconds."""
     if ms is None:
         return ""
-    seconds = (time.time() if now is None else now) - ms / 1000
+    ago = (time.time() if now is None else now) * 1000 - ms
+    if abs(ago) < 1000:
+        return "now"
+    return f"{span(ago)} ago" if ago > 0 else f"in {span(-ago)}"
+
+
+def span(ms: float) -> str:
+    """A duration in its largest unit: `3 min`."""
     for size, unit in _UNITS:
-        if abs(seconds) >= size:
-            count = f"{abs(seconds) // size:.0f} {unit}"
-            return f"{count} ago" if seconds > 0 else f"in {count}"
-    return "now"
+        if ms >= size * 1000:
+            return f"{ms // (size * 1000):.0f} {unit}"
+    return "0 s"
