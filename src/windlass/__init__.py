@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .errors import WindlassError as WindlassError
     from .handle import JobHandle as JobHandle
     from .middleware import Middleware as Middleware
+    from .observe.events import Observer as Observer
     from .resources import Depends as Depends
     from .resources import Resource as Resource
     from .task import Task as Task
@@ -63,6 +64,7 @@ _HOMES = {
     "Link": "core.step",
     "Middleware": "middleware",
     "Node": "workflows.graph",
+    "Observer": "observe.events",
     "Resource": "resources",
     "Retry": "errors",
     "ScheduleInfo": "admin.scheduling",
@@ -99,6 +101,7 @@ __all__ = [
     "Link",
     "Middleware",
     "Node",
+    "Observer",
     "Resource",
     "Retry",
     "ScheduleInfo",

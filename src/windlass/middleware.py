@@ -22,6 +22,7 @@ from .core.keyed import keyed, refuse_functions
 from .core.model import NewJob, Receipt
 from .core.options import JobOptions, Options
 from .errors import InvalidOption, Veto
+from .observe.events import Events
 
 __all__ = ["Attempt", "CallNext", "Middleware", "NewJob", "Receipt", "Veto", "changed"]
 
@@ -85,7 +86,8 @@ Run: TypeAlias = Callable[[Attempt, CallNext], Awaitable[Any]]
 class Stack:
     """The middleware of one app, taken apart once: a method that is not written costs nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: Events | None = None) -> None:
+        self.events = events or Events()
         self.runs: tuple[Run, ...] = ()
         """from the innermost to the outermost"""
         self._before: tuple[Callable[[NewJob], NewJob], ...] = ()
@@ -109,13 +111,20 @@ class Stack:
 
     def before(self, jobs: Sequence[NewJob]) -> Sequence[NewJob]:
         """The jobs as they are to be stored. One that is refused refuses all."""
-        return [self._changed(job) for job in jobs] if self._before else jobs
+        if self._before:
+            jobs = [self._changed(job) for job in jobs]
+        if self.events.enqueuing:
+            jobs = [self.events.with_headers(job) for job in jobs]
+        return jobs
 
     def after(self, jobs: Sequence[NewJob], receipts: Sequence[Receipt]) -> None:
         """Tell the observers what the store has taken."""
         if self._after:
             for job, receipt in zip(jobs, receipts, strict=True):
                 self._tell(job, receipt)
+        if self.events.enqueued:
+            for job, receipt in zip(jobs, receipts, strict=True):
+                self.events.enqueued(job, receipt)
 
     def _changed(self, asked: NewJob) -> NewJob:
         job = asked

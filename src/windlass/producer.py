@@ -13,6 +13,7 @@ from .core.options import JobLike, id_of
 from .core.step import Part
 from .handle import JobHandle
 from .intake import Made
+from .observe.events import Observer
 from .task import Call, Wire
 from .workflows.order import refuse_disorder
 
@@ -31,6 +32,10 @@ class Producer:
     def wire(self) -> Wire:
         """What its tasks share, for those who make tasks of their own."""
         return self._wire
+
+    def observe(self, observer: Observer) -> None:
+        """Have an observer told of each step; before the store is used, or calls of it are not."""
+        self._wire.middleware.events.observe(observer)
 
     def enqueue_many(
         self, calls: Iterable[Call[R]], *, connection: object = None

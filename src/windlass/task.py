@@ -28,6 +28,7 @@ from .definition import Definition
 from .errors import InvalidOption, UnknownTask
 from .handle import JobHandle
 from .middleware import Stack
+from .observe.events import Events
 from .resources import Need, Provided, Values, filled
 
 P = ParamSpec("P")
@@ -45,7 +46,8 @@ class Registry:
         self._tasks: dict[str, Definition] = {}
         self.schedules: dict[str, Schedule] = {}
         """those that the app declares, by name"""
-        self.middleware = Stack()
+        self.events = Events()
+        self.middleware = Stack(self.events)
         self.on_startup: list[Provided] = []
         self.on_shutdown: list[Provided] = []
         self.overrides: Values = {}

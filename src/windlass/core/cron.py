@@ -30,6 +30,8 @@ Missed = Literal["skip", "last", "all"]
 MOST_MISSED: Final = 100
 """The most ticks that `all` catches up with: the newest ones."""
 
+MOST_PASSED: Final = 10_000
+
 GRACE_MS: Final = 60_000
 """A tick that is no later than this is not missed: leaders change, and machines are busy."""
 
@@ -78,6 +80,11 @@ class Timetable(msgspec.Struct, frozen=True):
             return list(islice(ticks, MOST_MISSED))[::-1]
         newest = list(islice(ticks, 1))
         return [tick for tick in newest if missed == "last" or tick >= now - GRACE_MS]
+
+    def passed_over(self, last: int, tick: int) -> int:
+        """How many ticks there are after `last` and before `tick`, counted up to a bound."""
+        ticks = takewhile(lambda each: each > last, self.before(tick - 1))
+        return sum(1 for _ in islice(ticks, MOST_PASSED))
 
     def _sim(self, moment: int, *, reverse: bool = False) -> CronSim:
         expression = ALIASES.get(self.text, self.text)

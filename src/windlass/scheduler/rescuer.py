@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from ..core.clock import to_ms
@@ -32,6 +33,7 @@ class Rescuer(Service):
         self._leader = leader
         self._interval = interval
         self._worker = worker
+        self._events = registry.events
 
     async def run(self) -> None:
         while not self.stopping:
@@ -45,8 +47,16 @@ class Rescuer(Service):
         jobs = await self._store.rescue(BATCH, to_ms(LEASE), self._worker)
         if jobs:
             log.warning("rescued %d job(s) whose lease had expired", len(jobs))
-            await self._store.finish([self._decide(job) for job in jobs])
+            moves = [self._decide(job) for job in jobs]
+            held = await self._store.finish(moves)
+            if self._events.rescued:
+                self._tell(jobs, moves, held)
         return len(jobs)
+
+    def _tell(self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]) -> None:
+        for job, move in zip(jobs, moves, strict=True):
+            if job.id in held:
+                self._events.rescued(job, move)
 
     def _decide(self, job: Job) -> Transition:
         if job.task in self._registry:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ..core.cron import timetable
 from ..core.schedule import Schedule
 from ..errors import StoreError
+from ..observe.events import Events
 from ..service import Service
 from ..stores.contract import Store
 from .leader import Leader
@@ -38,11 +39,18 @@ _timetable = lru_cache(4096)(timetable)
 class Ticker(Service):
     """Ticks while this process is the leader."""
 
-    def __init__(self, store: Store, leader: Leader, declared: Mapping[str, Schedule]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        leader: Leader,
+        declared: Mapping[str, Schedule],
+        events: Events | None = None,
+    ) -> None:
         super().__init__()
         self._store = store
         self._leader = leader
         self._declared = declared
+        self._events = events or Events()
         self._faults: dict[str, str] = {}
 
     async def run(self) -> None:
@@ -83,6 +91,10 @@ class Ticker(Service):
             receipt = await self._store.tick(schedule, tick)
             if receipt is None:
                 return now + AGAIN_MS
+            if self._events.missed and (number := table.passed_over(schedule.last, tick)):
+                self._events.missed(schedule, number)
+            if self._events.ticked:
+                self._events.ticked(schedule, receipt, max(now - tick, 0) / 1000)
             if receipt.duplicate:
                 log.info("schedule %s: job %s is not finished yet", schedule.name, receipt.id)
             schedule = replace(schedule, last=tick)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..config import WorkerSettings
 from ..core.ids import new_id
 from ..history.history import History
+from ..observe.events import Events
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -24,18 +25,19 @@ def upkeep(
 ) -> Sequence[Service]:
     """A leader, and what it does while it leads."""
     holder = new_id()
-    leader = Leader(store, holder)
+    events = registry.events
+    leader = Leader(store, holder, events=events)
     return (
         leader,
         Rescuer(store, registry, leader, settings.rescue_interval, holder),
         Unblocker(store, leader),
-        Ticker(store, leader, registry.schedules),
+        Ticker(store, leader, registry.schedules, events),
         Pruner(store, leader, settings.prune_interval),
-        *(_archiving(store, holder, history) if history and history.is_kept else ()),
+        *(_archiving(store, holder, history, events) if history and history.is_kept else ()),
     )
 
 
-def _archiving(store: Store, holder: str, history: History) -> Sequence[Service]:
+def _archiving(store: Store, holder: str, history: History, events: Events) -> Sequence[Service]:
     """With a leader of its own: that of the rest may be a worker that knows of no history."""
-    leader = Leader(store, holder, archiver.ROLE)
+    leader = Leader(store, holder, archiver.ROLE, events)
     return leader, Archiver(store, history.archive(), leader, history.settings)

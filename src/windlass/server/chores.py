@@ -48,8 +48,9 @@ class Chores:
         self._patience = to_ms(WorkerSettings().unknown_patience)
         self._hand = Hand(AT_ONCE)
         self._reporter = Reporter(store)
-        self._acker = Acker(store, self._hand, self._reporter)
-        self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose)
+        events = site.app.registry.events
+        self._acker = Acker(store, self._hand, self._reporter, events)
+        self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose, events)
         self.workflows = StoredWorkflows(store, codecs, Stack())
         self._runner = Runner(
             Registry(),
@@ -66,6 +67,7 @@ class Chores:
                 StoredCheckpoints(store, codecs, max_result, self._lose),
                 self.workflows,
                 StoredSignals(store, codecs),
+                events,
             ),
             report=self._acker.put,
             forget=self._forget,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final
 
-from ..core.model import Transition
+from ..core.model import Job, Transition
 from ..errors import StoreUnavailable
+from ..observe.events import Events
 from ..service import Service
 from ..stores.contract import Store
 from .hand import Hand
@@ -21,11 +23,12 @@ LARGEST_BATCH: Final = 1_000
 class Acker(Service):
     """Finishes jobs. What could not be written stays in line for the next try."""
 
-    def __init__(self, store: Store, hand: Hand, reporter: Reporter) -> None:
+    def __init__(self, store: Store, hand: Hand, reporter: Reporter, events: Events) -> None:
         super().__init__()
         self._store = store
         self._hand = hand
         self._reporter = reporter
+        self._events = events
         self._waiting: list[Transition] = []
         self._some = asyncio.Event()
         self._none = asyncio.Event()
@@ -69,18 +72,23 @@ class Acker(Service):
         self._settle(written, error.held)
 
     def _settle(self, batch: list[Transition], held: frozenset[str]) -> None:
-        self._hand.drop([(transition.id, transition.fence) for transition in batch])
+        jobs = self._hand.drop([(transition.id, transition.fence) for transition in batch])
         if len(held) < len(batch):
-            self._note_lost(batch, held)
+            self._note_lost(batch, jobs, held)
         if not self._waiting:
             self._some.clear()
             self._none.set()
 
-    def _note_lost(self, batch: list[Transition], held: frozenset[str]) -> None:
-        for transition in batch:
-            if transition.id not in held:
-                log.warning(
-                    "job %s: its lease was lost, so this attempt does not count (%s)",
-                    transition.id,
-                    transition.state,
-                )
+    def _note_lost(
+        self, batch: list[Transition], jobs: Sequence[Job | None], held: frozenset[str]
+    ) -> None:
+        for transition, job in zip(batch, jobs, strict=True):
+            if transition.id in held:
+                continue
+            log.warning(
+                "job %s: its lease was lost, so this attempt does not count (%s)",
+                transition.id,
+                transition.state,
+            )
+            if self._events.refused and job is not None:
+                self._events.refused(job)

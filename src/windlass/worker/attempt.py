@@ -25,6 +25,7 @@ from ..core.states import State
 from ..definition import Definition
 from ..errors import CorruptRecord, InvalidArguments, PayloadTooLarge
 from ..middleware import Attempt, Stack, around
+from ..observe.events import Events
 from ..resources import Values, filled
 from .executors import Executors
 from .executors.raised import FromChild
@@ -52,6 +53,7 @@ class Surroundings(NamedTuple):
     checkpoints: Checkpoints
     workflows: StoredWorkflows
     signals: StoredSignals
+    events: Events
 
 
 def begin(
@@ -68,7 +70,9 @@ def begin(
     jobs that a handler which takes batches is to get together with this one.
     Middleware goes around it, and is within its timeout.
     """
-    executors, stack, values, report, transactions, checkpoints, workflows, signals = surroundings
+    executors, stack, values, report, transactions, checkpoints, workflows, signals, _ = (
+        surroundings
+    )
     spec = job.spec
     args, kwargs = decode_call(codec, spec.payload)
     if inputs:

@@ -47,12 +47,15 @@ class Hand:
         self._bundles.update(dict.fromkeys(claims, bundle))
         self._surplus += len(bundle) - 1
 
-    def drop(self, claims: Iterable[Claim]) -> None:
+    def drop(self, claims: Iterable[Claim]) -> Sequence[Job | None]:
+        """Let go of jobs; what they were, None for one that was not in hand."""
+        dropped = []
         for claim in claims:
-            self._jobs.pop(claim, None)
+            dropped.append(self._jobs.pop(claim, None))
             if self._bundles:
                 self._unbundle(claim)
         self._changed.set()
+        return dropped
 
     def _unbundle(self, claim: Claim) -> None:
         bundle = self._bundles.pop(claim, None)

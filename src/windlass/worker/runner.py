@@ -11,14 +11,16 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from typing import Any, Final
 
 from ..core.codec import Codecs
 from ..core.model import Job, Lease, Transition
 from ..core.outcome import Expired, Released, Succeeded, decide, has_expired
-from ..core.retry import DEFAULT_RETRY
-from ..errors import UnknownTask
+from ..core.retry import DEFAULT_RETRY, RetryPolicy
+from ..errors import LeaseLost, UnknownTask
 from ..middleware import Stack
+from ..observe.events import waited
 from ..service import is_being_cancelled
 from ..task import Registry
 from .attempt import Surroundings, begin, encoded, failed, unknown
@@ -59,9 +61,11 @@ class Runner:
         self._transactions = surroundings.transactions
         self._workflows = surroundings.workflows
         self._signals = surroundings.signals
+        self._events = surroundings.events
         self._report = report
         self._forget = forget
         self._loop = asyncio.get_running_loop()
+        self._variables = copy_context()
         self._backlog: deque[Job | Gathering] = deque()
         self._gatherings: dict[Claim, Gathering] = {}
         self._surplus = 0
@@ -104,20 +108,22 @@ class Runner:
 
     def _lose_waiting(self, claim: Claim) -> None:
         for part in self._backlog:
-            if claim not in _claims(part):
+            lost = [job for job in _jobs(part) if (job.id, job.fence) == claim]
+            if not lost:
                 continue
             if isinstance(part, Gathering):
                 part.drop(claim)
             if not isinstance(part, Gathering) or not part.jobs:
                 self._backlog.remove(part)
             self._forget(claim)
+            self._events.lost(lost[0])
             return
 
     def release_backlog(self) -> None:
         """Give back what was claimed and not started."""
         while self._backlog:
             part = self._backlog.popleft()
-            for job in part.jobs if isinstance(part, Gathering) else (part,):
+            for job in _jobs(part):
                 self._report(decide(job, Released()))
 
     async def drain(self, timeout: float) -> None:
@@ -150,7 +156,8 @@ class Runner:
                 self._enter(job, part)
                 self._start(job)
             return
-        task = self._loop.create_task(self._attempt(part))
+        # With the worker's variables, and not those of the attempt whose end has made room.
+        task = self._loop.create_task(self._attempt(part), context=self._variables.copy())
         self._running[part.id, part.fence] = task
 
     def _enter(self, job: Job, batch: Gathering) -> Gathering:
@@ -159,8 +166,11 @@ class Runner:
         return batch
 
     async def _attempt(self, job: Job) -> None:
-        started = time.perf_counter()
+        began = time.perf_counter()
         policy = DEFAULT_RETRY
+        started = False
+        move: Transition | None = None
+        raised: BaseException | None = None
         try:
             if has_expired(job):
                 self._report(decide(job, Expired()))
@@ -169,14 +179,16 @@ class Runner:
             inputs: Sequence[Any] = ()
             try:
                 definition = self._registry[job.spec.task]
-                if job.spec.inputs:
-                    inputs = await self._workflows.inputs(job)
             except UnknownTask:
                 if job.spec.task not in self._workflows.tasks:
                     self._report(unknown(job, self._patience))
                     return
                 definition, surroundings = self._workflows.tasks[job.spec.task], self._bare
-            policy = definition.policy
+            started, policy = True, definition.policy
+            if self._events.started:
+                self._events.started(job, waited(job))
+            if job.spec.inputs and surroundings is not self._bare:
+                inputs = await self._workflows.inputs(job)
             codec = self._codecs.get(job.spec.content_type)
             batch = None
             if definition.batch:
@@ -185,29 +197,54 @@ class Runner:
                 batch = batch or self._enter(job, Gathering([job]))
             value = await begin(definition, codec, job, surroundings, inputs, batch)
             if self._transactions.completed and self._transactions.ended(job, value):
+                move = decide(job, Succeeded())
                 return
             result = encoded(definition, codec, value, self._max_result)
-            self._report(decide(job, Succeeded(result)))
+            move = decide(job, Succeeded(result))
+            self._report(move)
         except asyncio.CancelledError as error:
-            if self._transactions.ended(job, error=error):
-                return
-            if not is_being_cancelled():
-                # The handler let one of its own escape; that is its failure.
-                self._report(failed(job, error, policy))
-            elif (job.id, job.fence) in self._lost:
-                self._forget((job.id, job.fence))
-            else:
-                self._report(decide(job, Released()))
+            raised = error
+            move = self._cancelled(job, error, policy)
         except BaseException as error:
+            raised = error
             if not self._loop.is_running():
                 # The process ends before its handler does; the lease recovers the job.
                 raise
-            if not self._transactions.ended(job, error=error):
-                self._report(failed(job, error, policy))
+            move = self._failed(job, error, policy)
         finally:
-            self._end(job, started)
+            if started and self._events.ended:
+                self._events.ended(job, move, time.perf_counter() - began, raised)
+            # Or the error, its traceback and this frame would keep each other alive.
+            raised = None
+            self._end(job, began)
 
-    def _end(self, job: Job, started: float) -> None:
+    def _cancelled(
+        self, job: Job, error: asyncio.CancelledError, policy: RetryPolicy
+    ) -> Transition | None:
+        """What follows a cancelled attempt; None if its lease was lost."""
+        if not is_being_cancelled() or (job.id, job.fence) in self._transactions.completed:
+            # If the handler let one of its own escape, that is its failure.
+            return self._failed(job, error, policy)
+        if (job.id, job.fence) in self._lost:
+            self._forget((job.id, job.fence))
+            self._events.lost(job)
+            return None
+        move = decide(job, Released())
+        self._report(move)
+        return move
+
+    def _failed(self, job: Job, error: BaseException, policy: RetryPolicy) -> Transition | None:
+        """What follows an error; None if its lease was lost."""
+        if self._transactions.ended(job, error=error):
+            if isinstance(error, LeaseLost):
+                self._events.refused(job)
+                return None
+            return decide(job, Succeeded())
+        move = failed(job, error, policy)
+        self._report(move)
+        return move
+
+    def _end(self, job: Job, began: float) -> None:
         """Note the pace, and start the next one in the place of this."""
         claim = (job.id, job.fence)
         del self._running[claim]
@@ -220,7 +257,7 @@ class Runner:
             self._signals.told.pop(claim, None)
         now = self._last_end = time.perf_counter()
         before = self._seconds
-        self._seconds = now - started if before is None else 0.9 * before + 0.1 * (now - started)
+        self._seconds = now - began if before is None else 0.9 * before + 0.1 * (now - began)
         if self._gatherings:
             self._leave_batch(claim)
         if self._backlog and len(self._running) - self._surplus < self._size:
@@ -235,8 +272,8 @@ class Runner:
         self._surplus -= bool(batch.running)
 
 
-def _claims(part: Job | Gathering) -> Sequence[Claim]:
-    return part.claims if isinstance(part, Gathering) else [(part.id, part.fence)]
+def _jobs(part: Job | Gathering) -> Sequence[Job]:
+    return part.jobs if isinstance(part, Gathering) else (part,)
 
 
 def _leave_behind(

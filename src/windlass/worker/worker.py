@@ -74,7 +74,8 @@ class Worker:
         self._hand = hand
         self._started_at = system_clock()
         self._reporter = Reporter(store)
-        self._acker = Acker(store, hand, self._reporter)
+        self._events = registry.events
+        self._acker = Acker(store, hand, self._reporter, self._events)
         self._runner = Runner(
             registry,
             codecs,
@@ -92,6 +93,7 @@ class Worker:
                 ),
                 StoredWorkflows(store, codecs, registry.middleware),
                 StoredSignals(store, codecs),
+                self._events,
             ),
             report=self._acker.put,
             forget=self._forget,
@@ -142,7 +144,7 @@ class Worker:
     def _beating(self, store: Store) -> Sequence[Service]:
         """What must not wait for a handler that blocks the event loop."""
         return (
-            Heartbeat(store, self._settings.lease, self._hand, self._lose),
+            Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
             Presence(store, self._describe),
         )
 
