@@ -115,7 +115,7 @@ def test_keys_of_the_shell_open_it(program: Program) -> None:
         assert program("keys", "revoke", key.split("_")[1]).returncode == 0
         wait_for(lambda: ask(port, "/api/v1/jobs", key=key)[0] == 401)
         rest = stop(process)
-    assert key.rpartition("_")[2] not in rest
+    assert key.split("_", 2)[2] not in rest
 
 
 def test_settings_come_from_flags_variables_and_the_file(program: Program) -> None:

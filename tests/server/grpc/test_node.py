@@ -71,9 +71,20 @@ async def active(served: Served, id: str) -> None:
     await until(runs)
 
 
+async def renewed(served: Served, id: str) -> None:
+    """Wait until the worker has it for sure: one that is active may still be on its way there."""
+    await active(served, id)
+    first = (await served.stored(id)).lease_until
+
+    async def grown() -> bool:
+        return (await served.stored(id)).lease_until != first
+
+    await until(grown)
+
+
 async def test_it_works_fails_and_stops(stored: Served, start: Start) -> None:
     producer = await stored.with_key("enqueue", "operate")
-    worker = start(QUEUES="sums,default", CONCURRENCY="3", SHUTDOWN_MS="200")
+    worker = start(QUEUES="sums,default", CONCURRENCY="3", SHUTDOWN_MS="200", LEASE_MS="3000")
     (info,) = await on_the_list(stored)
     assert (info.pid, info.queues, info.concurrency) == (worker.process.pid, ("sums", "default"), 3)
 
@@ -105,7 +116,7 @@ async def test_it_works_fails_and_stops(stored: Served, start: Start) -> None:
     assert (waiting.state, waiting.attempt) == (State.SCHEDULED, 0)
 
     long = await producer.enqueue("nap", b"[1,[600000],{}]")
-    await active(stored, long)
+    await renewed(stored, long)
     said = await asyncio.to_thread(worker.stop)
     assert said.startswith("working as ")
     assert not await stored.store.workers()

@@ -93,7 +93,15 @@ class MemoryStore:
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
         now = self._now()
         self._check_parents(jobs)
-        receipts = [self._insert(job, now) for job in jobs]
+        receipts: list[Receipt] = []
+        born: set[str] = set()
+        for job in jobs:
+            # Nothing may be kept of one that is cancelled at once; it came first all the same.
+            known = job.id in born
+            receipt = Receipt(job.id, duplicate=True) if known else self._insert(job, now)
+            receipts.append(receipt)
+            if not receipt.duplicate:
+                born.add(job.id)
         self._wake()
         return receipts
 

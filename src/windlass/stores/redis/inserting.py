@@ -146,12 +146,21 @@ class Inserter:
 
     async def _accept(self, jobs: Sequence[Arrival]) -> Sequence[Receipt]:
         receipts: list[Receipt] = []
+        born: set[str] = set()
         for part in apart(jobs):
-            if isinstance(part[0], NewJob) and may_clash(part[0]):
-                receipts.append(await self._accept_clashing(part[0]))
-            else:
-                receipts += await self._accept_part(part)
+            # Nothing may have been kept of one that was cancelled at once; it came first.
+            answers = {job.id: Receipt(job.id, duplicate=True) for job in part}
+            if first := [job for job in part if job.id not in born]:
+                got = await self._accept_apart(first)
+                answers.update(zip([job.id for job in first], got, strict=True))
+            receipts += answers.values()
+            born.update(id for id, receipt in answers.items() if not receipt.duplicate)
         return receipts
+
+    async def _accept_apart(self, jobs: Sequence[Arrival]) -> Sequence[Receipt]:
+        if isinstance(jobs[0], NewJob) and may_clash(jobs[0]):
+            return [await self._accept_clashing(jobs[0])]
+        return await self._accept_part(jobs)
 
     async def _accept_part(self, jobs: Sequence[Arrival], before: str = "") -> Sequence[Receipt]:
         acceptance = await self._names.accept(jobs, before)

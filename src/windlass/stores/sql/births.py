@@ -39,6 +39,8 @@ class Family(NamedTuple):
     """those that were there before the call, and those of the call that were looked at"""
     coming: set[str]
     """the ids of the call so far, whatever became of them"""
+    born: set[str]
+    """of these, the ids of jobs that are new, though nothing may have been kept of them"""
 
 
 class Restored(NamedTuple):
@@ -71,14 +73,14 @@ def family_of(jobs: Sequence[NewJob]) -> Operation[Family]:
     for parent, child in wanted.items():
         if parent not in found:
             raise unknown_parent(child, parent)
-    return Family(found, set())
+    return Family(found, set(), set())
 
 
 def bear(
     jobs: Sequence[NewJob], family: Family, now: int, accept: Accept
 ) -> Operation[Sequence[Receipt]]:
     """Store jobs, or the next ones of a call whose family is known."""
-    known, coming = family
+    known, coming, born = family
     receipts: list[Receipt] = []
     for part in _parts(jobs):
         inside = {id for job in part for id in job.spec.parents if id in coming}
@@ -87,8 +89,14 @@ def bear(
             for id in inside - found.keys():
                 known.pop(id, None)
             known.update(found)
-        receipts += yield from _bear(part, known, now, accept)
-        coming.update(job.id for job in part)
+        answers = {job.id: Receipt(job.id, duplicate=True) for job in part}
+        first = [job for job in part if job.id not in born]
+        if first:
+            got = yield from _bear(first, known, now, accept)
+            answers.update(zip([job.id for job in first], got, strict=True))
+        receipts += answers.values()
+        born.update(id for id, receipt in answers.items() if not receipt.duplicate)
+        coming.update(answers)
     return receipts
 
 

@@ -160,7 +160,7 @@ def _store(
         yield from windows.let_go(job.id for job in timed)
         return receipts
 
-    if any([job.spec.parents for job in jobs]):
+    if family.born or any([job.spec.parents for job in jobs]):
         return (yield from bear(jobs, family, now, with_windows))
     return (yield from with_windows(jobs, now, frozenset()))
 

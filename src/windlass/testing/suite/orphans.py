@@ -49,6 +49,15 @@ async def test_a_dependent_that_runs_anyway_waits_for_the_end_only(store: Store)
     assert await state_of(store, "child") is State.PENDING
 
 
+async def test_of_two_in_one_call_the_first_counts_though_nothing_is_kept_of_it(
+    store: Store,
+) -> None:
+    await bring(store, "dead", State.DEAD)
+    twins = [new_job("child", spec=after("dead", keep=0)), new_job("child")]
+    assert await store.insert(twins) == [Receipt("child"), Receipt("child", duplicate=True)]
+    assert not await store.get(["child"])
+
+
 async def test_a_parent_that_has_failed_already_cancels_at_once(store: Store) -> None:
     await bring(store, "dead", State.DEAD)
     await put(store, "child", spec=after("dead"))
