@@ -121,11 +121,15 @@ def test_redis_keeps_its_data() -> None:
     assert SERVICES["redis"]["volumes"] == ["redis:/data"]
 
 
+def scraped() -> dict[str, dict[str, Any]]:
+    """What Prometheus asks, by the service that answers."""
+    jobs = documents(DEPLOY / "prometheus" / "prometheus.yml")[0]["scrape_configs"]
+    return {job["dns_sd_configs"][0]["names"][0]: job for job in jobs}
+
+
 def test_prometheus_asks_the_server_with_a_key_that_it_is_given() -> None:
-    (job,) = documents(DEPLOY / "prometheus" / "prometheus.yml")[0]["scrape_configs"]
-    (found,) = job["dns_sd_configs"]
-    assert set(found["names"]) <= set(SERVICES)
-    assert found["port"] == ServerSettings().http_port
+    job = scraped()["server"]
+    assert job["dns_sd_configs"][0]["port"] == ServerSettings().http_port
     (secret,) = SERVICES["prometheus"]["secrets"]
     assert job["authorization"]["credentials_file"] == f"/run/secrets/{secret}"
     assert "environment" in compose()["secrets"][secret]
@@ -137,3 +141,13 @@ def test_grafana_asks_prometheus() -> None:
     host, port = source["url"].removeprefix("http://").split(":")
     assert source["type"] == "prometheus" and source["isDefault"]
     assert SERVICES[host]["ports"][0].endswith(f":{port}")
+
+
+def test_prometheus_finds_its_rules_and_grafana_its_dashboards() -> None:
+    assert "./prometheus:/etc/prometheus:ro" in SERVICES["prometheus"]["volumes"]
+    (rules,) = documents(DEPLOY / "prometheus" / "prometheus.yml")[0]["rule_files"]
+    assert (DEPLOY / "prometheus" / rules).is_file()
+    folder = DEPLOY / "grafana" / "provisioning" / "dashboards"
+    (provider,) = documents(folder / "windlass.yaml")[0]["providers"]
+    mounted = f"./grafana/dashboards:{provider['options']['path']}:ro"
+    assert mounted in SERVICES["grafana"]["volumes"]

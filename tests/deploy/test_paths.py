@@ -16,8 +16,10 @@ def asked() -> Iterator[tuple[str, str]]:
     (container,) = pod("windlass-server")["containers"]
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         yield probe, container[probe]["httpGet"]["path"]
-    (job,) = documents(DEPLOY / "prometheus" / "prometheus.yml")[0]["scrape_configs"]
-    yield "prometheus", job["metrics_path"]
+    jobs = documents(DEPLOY / "prometheus" / "prometheus.yml")[0]["scrape_configs"]
+    for job in jobs:
+        if job["job_name"] == "windlass-server":
+            yield "prometheus", job["metrics_path"]
     (path,) = re.findall(r'^PATH = "(.+)"$', (DEPLOY / "health.py").read_text(), re.MULTILINE)
     yield "health.py", path
 
