@@ -38,11 +38,38 @@ def test_several_errors_at_once_are_all_told() -> None:
     assert "KeyError: 'other'" in failure.traceback
 
 
-def test_a_long_message_is_cut_at_its_end_and_a_long_traceback_at_its_beginning() -> None:
+def test_a_long_message_is_cut_at_its_end() -> None:
     failure = failure_of(raised(ValueError("a" * MAX_TRACEBACK + "end")))
     assert failure.message == "a" * MAX_MESSAGE
-    assert len(failure.traceback) == MAX_TRACEBACK
-    assert failure.traceback.endswith("end\n")
+
+
+def test_of_a_long_traceback_both_ends_are_kept() -> None:
+    error = ValueError("a" * MAX_TRACEBACK + "end")
+    error.__cause__ = raised(OSError("the first cause"))
+    text = failure_of(raised(error)).traceback
+    assert MAX_TRACEBACK - 300 < len(text) <= MAX_TRACEBACK
+    assert "OSError: the first cause" in text
+    assert "characters left out" in text
+    assert text.endswith("end\n")
+
+
+def test_of_a_long_chain_the_first_cause_and_the_last_error_are_kept() -> None:
+    error: BaseException = raised(OSError("the first cause"))
+    for number in range(500):
+        after = raised(ValueError(f"number {number}"))
+        after.__context__ = error
+        error = after
+    lines = failure_of(error).traceback.splitlines()
+    assert "OSError: the first cause" in lines
+    assert lines[-1] == "ValueError: number 499"
+    (gap,) = (line for line in lines if "characters left out" in line)
+    assert gap.startswith("[…"), "it is cut between two lines"
+
+
+def test_what_was_noted_with_an_error_is_in_the_traceback() -> None:
+    error = ValueError("outer")
+    error.add_note("while reading cat.jpg")
+    assert "while reading cat.jpg" in failure_of(raised(error)).traceback
 
 
 def test_an_error_that_cannot_be_shown_is_still_named() -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from ..errors import AttemptParked, Retry, Snooze
 from .clock import moment_ms, to_ms
+from .excerpt import excerpt
 from .model import NEVER, Failure, Job, Transition
 from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
@@ -116,7 +117,7 @@ def _parked(error: BaseException) -> AttemptParked | None:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """An exception as a record, cut to a bounded size: the end of a traceback says most."""
+    """An exception as a record, with those that caused it, cut to a bounded size."""
     try:
         message = str(error)
         trace = "".join(traceback.format_exception(type(error), error, _outside(error)))
@@ -131,7 +132,8 @@ def failure_from(kind: str, message: str, traceback: str = "") -> Failure:
     return Failure(
         _storable(kind[:MAX_KIND]),
         _storable(message[:MAX_MESSAGE]),
-        _storable(traceback[-MAX_TRACEBACK:]),
+        # Both ends: the first cause comes first, and what was raised at last comes last.
+        _storable(excerpt(traceback, MAX_TRACEBACK)),
     )
 
 
