@@ -112,7 +112,8 @@ def test_a_misspelt_section_is_not_passed_over(
 def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
     fields = msgspec.structs.fields(WorkerSettings)
     variables = {field.name: "true" if field.type is bool else "7" for field in fields}
-    settings = worker(tmp_path, None, variables)
+    words = {"log_level": "error", "log_format": "json", "log_capture": "off"}
+    settings = worker(tmp_path, None, variables | words)
     assert settings == WorkerSettings(
         queues=("7",),
         strict=True,
@@ -126,6 +127,10 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
         max_jobs=7,
         max_memory=7,
         unknown_patience=7,
+        log_level="error",
+        log_format="json",
+        log_capture="off",
+        attempts_keep=7,
     )
 
 
@@ -172,6 +177,12 @@ def test_an_unknown_setting_gets_a_suggestion_wherever_it_stands(
         ("strict", "perhaps"),
         ("unknown_patience", "-1"),
         ("unknown_patience", "inf"),
+        ("log_level", "loud"),
+        ("log_level", ""),
+        ("log_format", "xml"),
+        ("log_capture", "false"),
+        ("attempts_keep", "-1"),
+        ("attempts_keep", "inf"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_with_its_name(
@@ -192,6 +203,8 @@ def test_a_value_that_cannot_be_is_refused_with_its_name(
         ("rate", 5, "a text"),
         ("redact", "password", "a list of texts"),
         ("redact", [1], "a list of texts"),
+        ("log_format", "xml", "one of auto, pretty, plain, json"),
+        ("log_level", 3, "one of debug, info, warning, error"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_told_with_its_place(
@@ -278,6 +291,12 @@ def test_settings_cannot_be_changed_afterwards() -> None:
 def test_a_supervisor_cannot_have_less_than_nothing(given: dict[str, int], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         WorkerSettings(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [WorkerSettings, ServerSettings])
+def test_a_word_that_nobody_knows_is_refused_in_code_too(kind: Any) -> None:
+    with pytest.raises(ConfigError, match="log_level must be one of debug, info, warning, error"):
+        kind(log_level="loud")
 
 
 @pytest.mark.parametrize("name", ["processes", "max_jobs", "max_memory"])

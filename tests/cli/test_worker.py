@@ -1,5 +1,6 @@
 """`windlass worker`: real jobs in a real process, and how it ends."""
 
+import json
 import signal
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -169,3 +170,24 @@ def loop_of_a_job(program: Program, environ: Mapping[str, str] = NOTHING) -> str
     module = program.job(id)["result"]
     assert isinstance(module, str)
     return module
+
+
+def test_lines_can_be_json_and_handlers_lines_say_which_job_they_are_of(program: Program) -> None:
+    (program.folder / "chatty.py").write_text(
+        "import logging\n"
+        "from windlass import Windlass\n"
+        "app = Windlass()\n"
+        "@app.task\n"
+        "def greet(name: str) -> None:\n"
+        "    logging.getLogger('chatty').info('hello %s', name, extra={'size': 3})\n",
+        "utf-8",
+    )
+    id = program.enqueue("greet", "Ada")
+    with program.started("worker", "chatty:app", "--log-format", "json") as worker:
+        started = json.loads(read_until(worker, "started"))
+        line = json.loads(read_until(worker, "hello"))
+        lines = [json.loads(line) for line in stop(worker).splitlines()]
+    assert (started["level"], started["logger"]) == ("info", "windlass")
+    assert (line["message"], line["job_id"], line["task"]) == ("hello Ada", id, "greet")
+    assert (line["queue"], line["attempt"], line["size"]) == ("default", 1, 3)
+    assert lines[-1]["message"].endswith("stopped")

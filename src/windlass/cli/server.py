@@ -12,12 +12,12 @@ import click
 from ..app import Windlass
 from ..config import ServerSettings, load
 from ..errors import MissingExtra
+from ..observe.logs import set_up
 from ..worker.shutdown import stop_on_signals
 from .loop import run
 from .settings import settings_options
 from .target import AppName, app_option, opened, url_option
 from .text import masked
-from .worker import FORMAT, LEVELS
 
 log = logging.getLogger("windlass")
 
@@ -28,14 +28,7 @@ NEEDED: Final = ("starlette", "uvicorn", "httptools", "prometheus_client")
 @app_option
 @url_option
 @settings_options(ServerSettings, {})
-@click.option(
-    "--log-level",
-    type=click.Choice(LEVELS),
-    default="info",
-    show_default=True,
-    help="the least that is logged, to stderr, unless the app sets up logging itself",
-)
-def server(app: AppName | None, url: str | None, log_level: str, **flags: Any) -> None:
+def server(app: AppName | None, url: str | None, **flags: Any) -> None:
     """Serve the HTTP and gRPC APIs until SIGTERM or Ctrl-C.
 
     With an app (-A) its tasks are the only ones that can be enqueued, and arguments must fit their
@@ -49,7 +42,7 @@ def server(app: AppName | None, url: str | None, log_level: str, **flags: Any) -
     """
     settings = load(ServerSettings, "server", flags)
     with opened(app, url) as found:
-        logging.basicConfig(level=log_level.upper(), format=FORMAT)
+        set_up(settings.log_level, settings.log_format)
         run(_serve(found, settings, has_tasks=app is not None))
 
 

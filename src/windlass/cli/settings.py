@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
 import msgspec
@@ -36,7 +36,7 @@ def settings_options(kind: type[msgspec.Struct], short: Mapping[str, str]) -> Ca
             option = field.name.replace("_", "-")
             # A switch can be turned off too, as a variable or a file may have turned it on.
             is_switch = field.type is bool
-            read, metavar = (None, None) if is_switch else _KINDS[field.type]
+            read, metavar = (None, None) if is_switch else _kind(field.type)
             command = click.option(
                 *filter(None, [short.get(field.name)]),
                 f"--{option}/--no-{option}" if is_switch else f"--{option}",
@@ -49,6 +49,13 @@ def settings_options(kind: type[msgspec.Struct], short: Mapping[str, str]) -> Ca
         return command
 
     return add
+
+
+def _kind(type: Any) -> tuple[Any, str | None]:
+    """How an option is read, and what its help calls the value."""
+    if get_origin(type) is Literal:
+        return click.Choice(get_args(type)), None
+    return _KINDS[type]
 
 
 def field_docs(kind: type) -> Mapping[str, str]:

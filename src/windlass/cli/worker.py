@@ -15,6 +15,7 @@ import click
 from ..app import Windlass
 from ..config import WorkerSettings, load
 from ..errors import WindlassError
+from ..observe.logs import set_up
 from ..worker.shutdown import stop_on_signals
 from ..worker.supervisor import Supervisor
 from ..worker.supervisor.note import Note
@@ -28,8 +29,6 @@ from .text import masked
 
 log = logging.getLogger("windlass")
 
-LEVELS: Final = ("debug", "info", "warning", "error")
-FORMAT: Final = "%(asctime)s %(levelname)-7s [%(process)d] %(name)s: %(message)s"
 SHOWN_TASKS: Final = 8
 
 
@@ -38,21 +37,9 @@ SHOWN_TASKS: Final = 8
 @app_option
 @url_option
 @settings_options(WorkerSettings, {"queues": "-Q", "concurrency": "-c"})
-@click.option(
-    "--log-level",
-    type=click.Choice(LEVELS),
-    default="info",
-    show_default=True,
-    help="the least that is logged, to stderr, unless the app sets up logging itself",
-)
 @click.option("--reload", is_flag=True, help="start anew when source files change; to develop with")
 def worker(
-    name: AppName | None,
-    app: AppName | None,
-    url: str | None,
-    log_level: str,
-    reload: bool,
-    **flags: Any,
+    name: AppName | None, app: AppName | None, url: str | None, reload: bool, **flags: Any
 ) -> None:
     """Run the jobs of the app MODULE:APP, as in `windlass worker shop:app`.
 
@@ -68,7 +55,7 @@ def worker(
     with _refusals_told(line, folder):
         settings = load(WorkerSettings, "worker", flags)
     if line is None and (reload or settings.is_supervised):
-        logging.basicConfig(level=log_level.upper(), format=FORMAT)
+        set_up(settings.log_level, settings.log_format)
         asyncio.run(_supervise(settings, reload))
         return
     with _refusals_told(line, folder), opened(name or app, url) as found:
@@ -77,7 +64,7 @@ def worker(
                 f"The app {name or app} has no tasks; import the modules that declare them "
                 "where it is made."
             )
-        logging.basicConfig(level=log_level.upper(), format=FORMAT)
+        set_up(settings.log_level, settings.log_format, settings.log_capture)
         if line is not None and reload:
             # Before anything else: what is changed from now on must be noticed.
             line.tell_sources(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, get_args
 
 import msgspec
 
@@ -26,3 +27,10 @@ def check_finite(settings: msgspec.Struct, *names: str) -> None:
     for name in names:
         if math.isinf(getattr(settings, name)):
             raise ConfigError(f"{name} must have an end; give a large number instead.")
+
+
+def check_choices(settings: msgspec.Struct, **choices: Any) -> None:
+    """Each of these fields has one of the words of its type."""
+    for name, kind in choices.items():
+        if getattr(settings, name) not in get_args(kind):
+            raise ConfigError(f"{name} must be one of {', '.join(get_args(kind))}.")

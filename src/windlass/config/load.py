@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -131,6 +131,13 @@ def _converted(types: Mapping[str, Any], section: str, name: str, given: Given) 
     except msgspec.ValidationError:
         # Without the value: it may be a URL with a password.
         raise ConfigError(
-            f"A setting of {section} is wrong: {name} must be {_WORDS[types[name]]}; "
+            f"A setting of {section} is wrong: {name} must be {_word(types[name])}; "
             f"correct it in {given.source}."
         ) from None
+
+
+def _word(kind: Any) -> str:
+    """What a value must be."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    return _WORDS[kind]

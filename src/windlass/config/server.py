@@ -9,7 +9,8 @@ import msgspec
 
 from ..core.limit import Limit
 from ..errors import ConfigError, InvalidOption
-from .checks import check_above_zero, check_finite, check_not_negative
+from .checks import check_above_zero, check_choices, check_finite, check_not_negative
+from .logs import Level, LogFormat
 
 NO_PORT: Final = -1
 LAST_PORT: Final = 65_535
@@ -64,6 +65,10 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """log a line for each request"""
     audit_log: str = ""
     """file that operator actions are written to as JSON lines; none is the log"""
+    log_level: Level = "info"
+    """the least that is logged, to stderr, unless the app sets up logging itself"""
+    log_format: LogFormat = "auto"
+    """how lines are written: auto is pretty on a terminal and plain elsewhere"""
 
     def __post_init__(self) -> None:
         self._check_place()
@@ -74,6 +79,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         check_above_zero(self, *sizes, *times)
         check_not_negative(self, *waits)
         check_finite(self, *times, *waits)
+        check_choices(self, log_level=Level, log_format=LogFormat)
         if isinstance(self.redact, str) or not all(self.redact):
             raise ConfigError("redact must be a list of names of arguments.")
         try:

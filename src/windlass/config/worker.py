@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from ..core.rotation import parse_queues
-from .checks import check_above_zero, check_finite, check_not_negative
+from .checks import check_above_zero, check_choices, check_finite, check_not_negative
+from .logs import Capture, Level, LogFormat
 
 
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,14 +36,23 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """resident memory in MiB above which a process is replaced; 0 is never"""
     unknown_patience: float = 3600.0
     """how long a job waits for a worker that knows its task before it is dead"""
+    log_level: Level = "info"
+    """the least that is logged, to stderr, unless the app sets up logging itself"""
+    log_format: LogFormat = "auto"
+    """how lines are written: auto is pretty on a terminal and plain elsewhere"""
+    log_capture: Capture = "info"
+    """the least that is kept with a job of what its handler logs"""
+    attempts_keep: float = 604_800.0
+    """how long what attempts came to and logged is kept; 0 keeps none of it"""
 
     def __post_init__(self) -> None:
         parse_queues(self.queues, strict=self.strict)
         times = ("lease", "rescue_interval", "prune_interval")
-        patience = ("shutdown_timeout", "hook_timeout", "unknown_patience")
+        patience = ("shutdown_timeout", "hook_timeout", "unknown_patience", "attempts_keep")
         check_above_zero(self, "concurrency", "processes", *times)
         check_not_negative(self, "max_jobs", "max_memory", *patience)
         check_finite(self, *times, *patience)
+        check_choices(self, log_level=Level, log_format=LogFormat, log_capture=Capture)
 
     @property
     def is_supervised(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, Final
@@ -123,6 +123,9 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
 
 current: Final[ContextVar[Context]] = ContextVar("windlass_context")
+
+current_batch: Final[ContextVar[Sequence[Context]]] = ContextVar("windlass_batch")
+"""Those of the jobs that a handler of batches runs for; it has no single one."""
 
 
 def current_context() -> Context:

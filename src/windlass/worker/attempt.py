@@ -103,9 +103,8 @@ def _call(
         kwargs = filled(needs, values, kwargs, definition.name)
     if batch is None:
         return executors.call(definition, context, args, kwargs)
-    claim = (context.job.id, context.job.fence)
     return batch.join(
-        claim, args[0], lambda items: executors.call(definition, context, [items], kwargs)
+        context, args[0], lambda items: executors.call(definition, context, [items], kwargs)
     )
 
 

@@ -14,6 +14,7 @@ from contextvars import Context as Variables
 from contextvars import copy_context
 from typing import Any
 
+from ..core.context import Context, current_batch
 from ..core.model import Job
 from ..errors import Fatal
 from .hand import Claim
@@ -31,6 +32,7 @@ class Gathering:
         self._missing = {(job.id, job.fence) for job in jobs}
         """those that have neither come to the handler nor ended"""
         self._items: dict[Claim, Any] = {}
+        self._contexts: dict[Claim, Context] = {}
         self._answers: dict[Claim, asyncio.Future[Any]] = {}
         self._handler: Handler | None = None
         # That of the worker: what one attempt sets, the current job for one, is not the batch's.
@@ -46,9 +48,11 @@ class Gathering:
         self.jobs = [job for job in self.jobs if (job.id, job.fence) != claim]
         self._missing.discard(claim)
 
-    async def join(self, claim: Claim, item: Any, handler: Handler) -> Any:
+    async def join(self, context: Context, item: Any, handler: Handler) -> Any:
         """Wait for the others, then for the call; what it came to for this one."""
+        claim = (context.job.id, context.job.fence)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._contexts[claim] = context
         self._handler = self._handler or handler
         self._items[claim], self._answers[claim] = item, answer
         self.ended(claim)
@@ -71,6 +75,7 @@ class Gathering:
 
     async def _run(self, handler: Handler) -> None:
         claims = [claim for claim in self.claims if claim in self._items]
+        current_batch.set([self._contexts[claim] for claim in claims])
         try:
             values = _shared(await handler([self._items[claim] for claim in claims]), len(claims))
         except BaseException as error:

@@ -1,0 +1,130 @@
+"""How log lines are written: for people, for files, for programs.
+
+Each formatter adds the fields of the running attempt by itself, with or without `JobFilter`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from .fields import FIELDS, attempt_fields
+
+PLAIN: Final = "%(asctime)s %(levelname)-7s [%(process)d] %(name)s: %(message)s"
+
+OWN: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *FIELDS}
+"""Attributes of a record that are not from `extra`."""
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_RESET: Final = "\033[0m"
+_DIM: Final = "\033[2m"
+_COLOURS: Final = {
+    logging.DEBUG: _DIM,
+    logging.INFO: "\033[32m",
+    logging.WARNING: "\033[33m",
+    logging.ERROR: "\033[31m",
+    logging.CRITICAL: "\033[1;31m",
+}
+
+
+class PlainFormatter(logging.Formatter):
+    """A line of text, with the fields behind it as name=value."""
+
+    def __init__(self) -> None:
+        super().__init__(PLAIN)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return " ".join([super().formatMessage(record), *_pairs(record)])
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _harmless(super().format(record))
+
+
+class PrettyFormatter(logging.Formatter):
+    """A line for a terminal, in colours unless NO_COLOR is set."""
+
+    def __init__(self, *, colours: bool | None = None) -> None:
+        super().__init__()
+        self._colours = not os.environ.get("NO_COLOR") if colours is None else colours
+
+    def usesTime(self) -> bool:
+        return False
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S.%f")[:-3]
+        level = self._in(_COLOURS.get(record.levelno, ""), f"{record.levelname:<7}")
+        tail = self._in(_DIM, _harmless(" ".join([record.name, *_pairs(record)])))
+        return f"{self._in(_DIM, at)} {level} {_harmless(record.message)}  {tail}"
+
+    def formatException(self, ei: Any) -> str:
+        return _harmless(super().formatException(ei))
+
+    def _in(self, colour: str, text: str) -> str:
+        return f"{colour}{text}{_RESET}" if self._colours and colour else text
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object on a line: time, level, logger, message, process, the fields, an error if
+    there is one, and what the caller gave as `extra`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+            **fields_of(record),
+        }
+        error = self._error(record)
+        if error:
+            line["error"] = error
+        if record.stack_info:
+            line["stack"] = record.stack_info
+        extra = {name: value for name, value in vars(record).items() if name not in OWN}
+        return _json({**extra, **line})
+
+    def _error(self, record: logging.LogRecord) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        if record.exc_info and record.exc_info[0] is not None:
+            found = {"kind": record.exc_info[0].__name__, "message": str(record.exc_info[1])}
+            record.exc_text = record.exc_text or self.formatException(record.exc_info)
+        if record.exc_text:
+            found["traceback"] = record.exc_text
+        return found
+
+
+def fields_of(record: logging.LogRecord) -> Mapping[str, Any]:
+    """What is known of the attempt that a record is of; its own attributes come first."""
+    own = {name: value for name in FIELDS if (value := vars(record).get(name, "")) != ""}
+    return {**attempt_fields(), **own}
+
+
+def _pairs(record: logging.LogRecord) -> list[str]:
+    return [f"{name}={value}" for name, value in fields_of(record).items()]
+
+
+def _json(line: Mapping[str, Any]) -> str:
+    try:
+        return msgspec.json.encode(line, enc_hook=repr).decode()
+    except Exception:
+        # A key that is no text, a letter that UTF-8 does not have: the line is worth more.
+        return msgspec.json.encode({_text(k): _text(v) for k, v in line.items()}).decode()
+
+
+def _text(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else repr(value)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _harmless(text: str) -> str:
+    """Text without control codes, which errors may have from anywhere; lines and tabs stay."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
