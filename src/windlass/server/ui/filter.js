@@ -1,0 +1,43 @@
+/** Which jobs are listed: what the address says, as the API takes it. Pure. */
+export const FIELDS = ["state", "queue", "task", "worker", "label", "since", "until", "argument", "error"];
+const MANY = ["state", "label"];
+
+/** The filter in a query of the address. */
+export function filterOf(query) {
+  const found = {};
+  for (const name of FIELDS) found[name] = MANY.includes(name) ? query.getAll(name) : (query.get(name) ?? "");
+  return found;
+}
+
+/** Whether nothing is filtered. */
+export const isOpen = (filter) => FIELDS.every((name) => !filter[name].length);
+
+/** Whether the counts of the queues say how many there are. */
+export const isCounted = (filter) => FIELDS.every((name) => ["state", "queue"].includes(name) || !filter[name].length);
+
+/** How many jobs match, by the counts of the queues; null if these do not tell. */
+export function matching(filter, queues) {
+  if (!isCounted(filter) || !queues) return null;
+  let total = 0;
+  for (const { name, counts } of queues)
+    if (!filter.queue || name === filter.queue)
+      for (const [state, number] of Object.entries(counts))
+        if (!filter.state.length || filter.state.includes(state)) total += number;
+  return total;
+}
+
+/** What a filter says, in words. */
+export function inWords(filter) {
+  const parts = [];
+  if (filter.state.length) parts.push(filter.state.join(" or "));
+  for (const name of FIELDS.slice(1)) if (filter[name].length) parts.push(`${name} ${[filter[name]].flat().join(", ")}`);
+  return parts.join("; ") || "all jobs";
+}
+
+/** A moment of the API as an input for local time has it, and back. */
+export function toLocal(iso) {
+  if (!iso) return "";
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+export const fromLocal = (text) => (text ? new Date(text).toISOString() : "");

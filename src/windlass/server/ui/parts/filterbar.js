@@ -1,0 +1,73 @@
+/** The fields that say which jobs are listed. Each change is a new address. */
+import { get } from "../api.js";
+import { useCell } from "../cell.js";
+import { html, useId, useState } from "../dom.js";
+import { fromLocal, isOpen, toLocal } from "../filter.js";
+import { compact } from "../format.js";
+import { queues, totals } from "../live.js";
+import { useLoad } from "../load.js";
+import { STATES } from "../states.js";
+
+/** @param {{filter: object, change: (filter: object) => void}} props */
+export function FilterBar({ filter, change, states = STATES, withCounts = true }) {
+  const id = useId();
+  const counts = withCounts ? totals(useCell(queues)?.filter(({ name }) => !filter.queue || name === filter.queue)) : {};
+  const tasks = useLoad([], (signal) => get("tasks", {}, { signal })).data?.tasks ?? [];
+  const rare = ["worker", "label", "since", "until", "argument", "error"];
+  const [open, setOpen] = useState(rare.some((name) => filter[name].length));
+  const set = (name) => (event) => change({ ...filter, [name]: event.target.value.trim() });
+  const toggle = (state) =>
+    change({
+      ...filter,
+      state: filter.state.includes(state) ? filter.state.filter((each) => each !== state) : [...filter.state, state],
+    });
+  const moment = (name) => (event) => change({ ...filter, [name]: fromLocal(event.target.value) });
+  return html`<form class="filter" role="search" onSubmit=${(event) => event.preventDefault()}>
+    <div class="chips" role="group" aria-label="States">
+      ${states.map(
+        (state) => html`<button
+          type="button"
+          class=${`chip state-${state}`}
+          aria-pressed=${filter.state.includes(state)}
+          onClick=${() => toggle(state)}
+        >
+          ${state}${counts[state] ? html` <b>${compact(counts[state])}</b>` : ""}
+        </button>`,
+      )}
+    </div>
+    <div class="fields">
+      <${Text} name="queue" label="Queue" ...${{ filter, set }} list=${`${id}queues`} />
+      <${Text} name="task" label="Task" ...${{ filter, set }} list=${`${id}tasks`} search />
+      <datalist id=${`${id}queues`}>${(useCell(queues) ?? []).map(({ name }) => html`<option value=${name} />`)}</datalist>
+      <datalist id=${`${id}tasks`}>${tasks.map(({ name }) => html`<option value=${name} />`)}</datalist>
+      <div class="filter-buttons">
+        <button type="button" aria-expanded=${open} onClick=${() => setOpen(!open)}>${open ? "Fewer filters" : "More filters"}</button>
+        ${!isOpen(filter) && html`<button type="button" class="plain" onClick=${() => change({})}>Clear</button>`}
+      </div>
+    </div>
+    ${open &&
+    html`<div class="fields">
+      <${Text} name="argument" label="Argument" hint="name=value, or a value" ...${{ filter, set }} />
+      <${Text} name="error" label="Error" hint="a part of its text" ...${{ filter, set }} />
+      <${Text} name="label" label="Label" hint="name=value" ...${{ filter, set }} />
+      <${Text} name="worker" label="Worker" ...${{ filter, set }} />
+      <label class="field"><span>Created since</span><input type="datetime-local" value=${toLocal(filter.since)} onChange=${moment("since")} /></label>
+      <label class="field"><span>Created until</span><input type="datetime-local" value=${toLocal(filter.until)} onChange=${moment("until")} /></label>
+    </div>`}
+  </form>`;
+}
+
+function Text({ name, label, hint, filter, set, list, search }) {
+  return html`<label class="field">
+    <span>${label}</span>
+    <input
+      value=${[filter[name]].flat().join(" ")}
+      onChange=${set(name)}
+      placeholder=${hint ?? "any"}
+      list=${list}
+      data-search=${search ? "" : undefined}
+      autocomplete="off"
+      spellcheck=${false}
+    />
+  </label>`;
+}

@@ -1,0 +1,8 @@
+/** Whether anybody looks at the page: nothing is asked of the server for a hidden one. */
+import { Cell } from "./cell.js";
+
+export const seen = new Cell(!document.hidden);
+
+document.addEventListener("visibilitychange", () => {
+  seen.value = !document.hidden;
+});
