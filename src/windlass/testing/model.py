@@ -542,8 +542,8 @@ def noted(entry: Entry) -> Entry:
     return replace(entry, key="", job=visible(entry.job))
 
 
-def in_order(entry: Entry) -> tuple[int, str, int, bool]:
-    return entry.at, entry.job.id, entry.job.fence, not entry.ran
+def in_order(entry: Entry) -> tuple[int, str, int, bool, str]:
+    return entry.at, entry.job.id, entry.job.fence, not entry.ran, str(noted(entry))
 
 
 async def as_list(answer: Awaitable[Sequence[T]]) -> list[T]:
