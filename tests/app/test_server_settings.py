@@ -116,3 +116,17 @@ def test_a_rate_that_cannot_be(rate: str) -> None:
 def test_names_to_redact_are_a_list_of_names(redact: Any) -> None:
     with pytest.raises(ConfigError, match="redact must be a list of names"):
         made(redact=redact)
+
+
+@pytest.mark.parametrize("path", ["windlass", "/windlass/", "/", "/a b", '/"', "//x", "/ä"])
+def test_a_root_path_is_one_that_a_page_can_have_in_it(path: str) -> None:
+    with pytest.raises(ConfigError, match="root_path must be a path"):
+        made(root_path=path)
+    assert made(root_path="/tools/windlass-2").root_path
+
+
+@pytest.mark.parametrize("source", ["*", "wiki.example.org", "https://a; script-src *", "'self'"])
+def test_who_may_frame_the_pages_is_named_by_origins(source: str) -> None:
+    with pytest.raises(ConfigError, match="frame_ancestors must be self or origins"):
+        made(frame_ancestors=(source,))
+    assert made(frame_ancestors=("self", "https://*.example.org", "http://localhost:3000"))

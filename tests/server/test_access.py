@@ -9,11 +9,11 @@ from windlass.core.apikey import IMPLIED, Role, new_key
 from windlass.server.http.route import PUBLIC, Route, route
 from windlass.server.http.routes import ROUTES
 
-PUBLIC_ROUTES = {"/api/v1/openapi.json", "/docs", "/livez", "/readyz"}
+PUBLIC_ROUTES = {"/api/v1/openapi.json", "/docs", "/livez", "/readyz", "/login", "/logout"}
 """Add one only if nobody needs a key for it."""
 
-ANY_KEY = {"/api/v1/store/{procedure}"}
-"""Where the function that answers looks at the role itself."""
+ANY_KEY = {"/api/v1/store/{procedure}", "/api/v1/me"}
+"""Where the function that answers looks at the role itself, or every caller is told."""
 
 
 def address(row: Route) -> str:

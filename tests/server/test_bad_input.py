@@ -245,7 +245,7 @@ async def test_an_address_without_parameters_takes_none(api: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/api", "/api/v1", "/api/v2/jobs", "/api/v1/jobs/", "/api/v1/jobs/a/b", "//jobs"]
+    "path", ["/api", "/api/v1", "/api/v2/jobs", "/api/v1/jobs/", "/api/v1/jobs/a/b", "//jobs"]
 )
 async def test_an_address_with_nothing_there_is_404(api: Served, path: str) -> None:
     answer = await api.get(path)

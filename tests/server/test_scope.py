@@ -271,6 +271,14 @@ def test_every_route_was_thought_of() -> None:
         "trigger_schedule", "list_workers", "list_limits", "list_workflows", "get_workflow",
         "cancel_whole", "retry_whole", "follow",
     }  # fmt: skip
-    elsewhere = {"search_history", "get_past", "metrics", "carry_out"}
+    elsewhere = {
+        "search_history",
+        "get_past",
+        "metrics",
+        "carry_out",
+        "log_in",
+        "log_out",
+        "get_me",
+    }
     nothing = {"list_tasks", "openapi", "reference", "livez", "readyz"}
     assert {row.name for row in ROUTES} == tried | elsewhere | nothing

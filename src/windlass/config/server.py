@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
@@ -63,6 +64,14 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """names of arguments that are shown as ***"""
     access_log: bool = True
     """log a line for each request"""
+    dashboard: bool = True
+    """serve the dashboard at /"""
+    session: float = 12 * 3_600.0
+    """how long a login to the dashboard lasts"""
+    root_path: str = ""
+    """path below which a proxy serves this, as in /windlass, and which it takes off"""
+    frame_ancestors: tuple[str, ...] = ()
+    """who may show the dashboard in a frame: self, or origins as in https://wiki.example.org"""
     audit_log: str = ""
     """file that operator actions are written to as JSON lines; none is the log"""
     log_level: Level = "info"
@@ -73,12 +82,14 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         self._check_place()
         self._check_tls()
-        times = ("header_timeout", "body_timeout", "request_timeout", "keep_alive", "key_refresh")
+        self._check_pages()
+        times = ("header_timeout", "body_timeout", "request_timeout")
+        lasting = ("keep_alive", "key_refresh", "session")
         waits = ("max_wait", "shutdown_timeout")
         sizes = ("max_body", "max_batch", "max_headers", "max_connections")
-        check_above_zero(self, *sizes, *times)
+        check_above_zero(self, *sizes, *times, *lasting)
         check_not_negative(self, *waits)
-        check_finite(self, *times, *waits)
+        check_finite(self, *times, *lasting, *waits)
         check_choices(self, log_level=Level, log_format=LogFormat)
         if isinstance(self.redact, str) or not all(self.redact):
             raise ConfigError("redact must be a list of names of arguments.")
@@ -116,6 +127,19 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
                 raise ConfigError(f"{name} must be a number from {least} to {LAST_PORT}.")
         if self.http_port == self.grpc_port > 0:
             raise ConfigError("http_port and grpc_port must differ: each API has its own port.")
+
+    def _check_pages(self) -> None:
+        if self.root_path and not re.fullmatch(r"(/[\w.~-]+)+", self.root_path, re.ASCII):
+            raise ConfigError(
+                f"root_path must be a path without a slash at its end, as in /windlass; got "
+                f"{self.root_path!r}."
+            )
+        for each in self.frame_ancestors:
+            if each != "self" and not re.fullmatch(r"https?://[\w.*:\[\]-]+", each, re.ASCII):
+                raise ConfigError(
+                    f"frame_ancestors must be self or origins, as in https://wiki.example.org; "
+                    f"got {each!r}."
+                )
 
     def _check_tls(self) -> None:
         if bool(self.tls_cert) != bool(self.tls_key):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple, Self
 
-from ..core.apikey import ApiKey, Role
+from ..core.apikey import IMPLIED, ApiKey, Role, checked_role
 from ..errors import Forbidden
 
 
@@ -14,6 +15,15 @@ class Caller(NamedTuple):
     name: str
     allows: frozenset[Role]
     queues: frozenset[str] = frozenset()
+    label: str = ""
+    """who that is, for people"""
+
+    @classmethod
+    def of(cls, name: str, *roles: Role | str, queues: Iterable[str] = ()) -> Self:
+        """A caller with some roles and all that they imply; bound to queues, if some are given."""
+        given = [checked_role(role) for role in roles]
+        allows = frozenset[Role]().union(*(IMPLIED[role] for role in given))
+        return cls(name, allows, frozenset(queues))
 
     def require(self, role: Role) -> None:
         if role not in self.allows:
@@ -34,7 +44,7 @@ ANYONE: Final = Caller("anyone", frozenset(Role))
 
 
 def caller_of(key: ApiKey) -> Caller:
-    return Caller(key.id, key.allows, frozenset(key.queues))
+    return Caller(key.id, key.allows, frozenset(key.queues), key.name)
 
 
 def _roles(roles: frozenset[Role]) -> str:

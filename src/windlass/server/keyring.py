@@ -12,6 +12,7 @@ from typing import Final
 
 from ..config import ServerSettings
 from ..core.apikey import ApiKey, matching
+from ..core.session import unwrap, wrap
 from ..errors import ConfigError, Unauthenticated
 from ..service import Service
 from ..stores.contract import Store
@@ -20,6 +21,7 @@ from .caller import ANYONE, Caller, caller_of
 log = logging.getLogger("windlass")
 
 NO_KEY: Final = "This needs an API key, in X-API-Key or as Authorization: Bearer."
+OVER: Final = "The login is over, or its API key was revoked: log in again."
 WRONG_KEY: Final = "The API key is wrong, revoked or expired."
 
 
@@ -75,10 +77,28 @@ class Keyring(Service):
             return ANYONE
         if not text:
             raise Unauthenticated(NO_KEY)
-        key = matching(self._keys, text, _monotonic() + self._ahead)
+        return self._callers[self._found(text).id]
+
+    def log_in(self, text: str, lasts: int) -> str:
+        """A login for a key that is good for `lasts` milliseconds, or `Unauthenticated`."""
+        return wrap(self._found(text), text, self._now + lasts)
+
+    def recognize(self, login: str) -> Caller:
+        """Who has this login, or `Unauthenticated`."""
+        key = unwrap(self._keys, login, self._now)
+        if key is None:
+            raise Unauthenticated(OVER)
+        return self._callers[key.id]
+
+    def _found(self, text: str) -> ApiKey:
+        key = matching(self._keys, text, self._now)
         if key is None:
             raise Unauthenticated(WRONG_KEY)
-        return self._callers[key.id]
+        return key
+
+    @property
+    def _now(self) -> int:
+        return _monotonic() + self._ahead
 
 
 def _monotonic() -> int:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple
+
+from starlette.requests import Request
 
 from ..app import Windlass
 from ..config import ServerSettings
+from ..core.limit import Limit
 from ..stores.contract import Store
 from .audit import Audit
 from .caller import Caller
@@ -17,6 +21,13 @@ from .pulse import Pulse
 from .scope import scoped
 from .throttle import Throttle
 from .watch import Watcher
+
+Authorize = Callable[[Request], Awaitable[Caller | None] | Caller | None]
+"""Tells who makes a request; None is nobody that may."""
+
+WRONG_KEYS: Final = "10/min"
+FEW: Final = 10
+"""Wrong keys that one address may try at once, and how many more in a minute."""
 
 
 class Site(NamedTuple):
@@ -35,19 +46,30 @@ class Site(NamedTuple):
     meter: Meter
     draining: asyncio.Event
     """set when the server is about to stop: nobody is to wait for anything any more"""
+    logins: Throttle
+    """counts wrong keys by the address that they come from"""
+    authorize: Authorize | None = None
+    """tells who calls in the place of keys"""
 
     def store_for(self, caller: Caller) -> Store:
         """The store as this caller may see and change it."""
         return scoped(self.store, caller)
 
-    def admit(self, key: str | None) -> Caller:
-        """Who calls, by the key of the request; counts it."""
-        caller = self.keyring.identify(key)
+    def admit(self, key: str | None = None, *, login: str | None = None) -> Caller:
+        """Who calls, by the key of the request or by a login; counts it."""
+        keyring = self.keyring
+        caller = keyring.identify(key) if login is None else keyring.recognize(login)
         self.throttle.take(caller.name)
         return caller
 
 
-async def make_site(app: Windlass, settings: ServerSettings, *, has_tasks: bool) -> Site:
+async def make_site(
+    app: Windlass,
+    settings: ServerSettings,
+    *,
+    has_tasks: bool,
+    authorize: Authorize | None = None,
+) -> Site:
     """The parts for the running event loop, not started yet."""
     store = await app.client.store()
     return Site(
@@ -63,4 +85,6 @@ async def make_site(app: Windlass, settings: ServerSettings, *, has_tasks: bool)
         Pulse(store),
         Meter(),
         asyncio.Event(),
+        Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),
+        authorize,
     )

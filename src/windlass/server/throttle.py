@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Final
 
 from ..core.limit import Limit
 from ..errors import Throttled
 from ..limits.rate import opens_at, started, tokens
+
+MOST_NAMES: Final = 10_000
 
 
 class Throttle:
@@ -26,12 +29,26 @@ class Throttle:
         lane = self._lane
         if lane is None:
             return
-        now, full_at = int(self._clock() * 1000), self._full_at.get(name, 0)
-        if tokens(lane, full_at, (), now) < 1:
+        now = self.check(name)
+        if name not in self._full_at and len(self._full_at) >= MOST_NAMES:
+            self._forget(now)
+        self._full_at[name], _ = started(lane, self._full_at.get(name, 0), (), now, 1)
+
+    def check(self, name: str) -> int:
+        """Raise `Throttled` if there is no room for another one; the moment of the look."""
+        lane, now = self._lane, int(self._clock() * 1000)
+        full_at = self._full_at.get(name, 0)
+        if lane is not None and tokens(lane, full_at, (), now) < 1:
             after = max(opens_at(lane, full_at, (), now) - now, 1) / 1000
             raise Throttled(
                 f"{name} may make {lane.starts:,} requests in {lane.per / 1000:g} s; try again in "
                 f"{after:.3g} s.",
                 after=after,
             )
-        self._full_at[name], _ = started(lane, full_at, (), now, 1)
+        return now
+
+    def _forget(self, now: int) -> None:
+        """Names come from outside, and must not fill the memory."""
+        self._full_at = {name: at for name, at in self._full_at.items() if at > now * 1000}
+        if len(self._full_at) >= MOST_NAMES:
+            self._full_at.clear()

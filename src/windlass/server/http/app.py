@@ -13,8 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..faults import Malformed, NotSo, NotThere, fault_of
 from ..site import Site
 from .access import AccessLog
-from .endpoint import Endpoint, send_problem
+from .answer import send_problem
+from .endpoint import Endpoint
 from .routes import ROUTES
+from .ui import Ui
 
 NO_PARAMETERS: Final[Mapping[str, str]] = {}
 NOTHING: Final = "There is nothing at this address; the API is described at /docs."
@@ -31,7 +33,8 @@ def asgi(site: Site) -> ASGIApp:
             methods["HEAD"] = methods["GET"]
     methods_at = {path: Methods(found) for path, found in by_path.items()}
     routes = [StarletteRoute(path, endpoint=methods) for path, methods in methods_at.items()]
-    return Undecoded(Router(routes, redirect_slashes=False, default=not_found), methods_at)
+    rest = Ui(site.settings, not_found)
+    return Undecoded(Router(routes, redirect_slashes=False, default=rest), methods_at)
 
 
 class Undecoded:

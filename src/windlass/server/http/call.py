@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ...stores.contract import Store
 from ..caller import Caller
 from ..site import Site
 
+Scope = MutableMapping[str, Any]
+Headers = Sequence[tuple[bytes, bytes]]
 Q = TypeVar("Q")
 B = TypeVar("B")
 
@@ -17,14 +19,14 @@ class Call(Generic[Q, B]):
     """A request that was admitted and read: `Q` is its query, `B` its body, each None if it has
     none. `store` is the one that the caller may see."""
 
-    __slots__ = ("action", "address", "body", "caller", "headers", "path", "query", "site", "store")
+    __slots__ = ("action", "body", "caller", "headers", "path", "query", "scope", "site", "store")
 
     def __init__(
         self,
         site: Site,
         action: str,
         caller: Caller,
-        address: str,
+        scope: Scope,
         path: Mapping[str, str],
         headers: Mapping[bytes, bytes],
         query: Q,
@@ -33,12 +35,23 @@ class Call(Generic[Q, B]):
         self.site = site
         self.action = action
         self.caller = caller
-        self.address = address
+        self.scope = scope
         self.path = path
         self.headers = headers
         self.query = query
         self.body = body
         self.store: Store = site.store_for(caller)
+
+    @property
+    def address(self) -> str:
+        """Where the request came from."""
+        return address_of(self.scope)
+
+    @property
+    def root(self) -> str:
+        """The path that the app is mounted at; nothing if it stands alone."""
+        root: str = self.scope.get("root_path", "")
+        return root
 
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
@@ -53,11 +66,17 @@ class Call(Generic[Q, B]):
         self.site.audit.note(self.caller, self.address, self.action, target)
 
 
+def address_of(scope: Scope) -> str:
+    """The address of a client."""
+    return scope["client"][0] if scope.get("client") else "?"
+
+
 class Reply(NamedTuple):
     """An answer with a status of its own; its type is what the function says it returns."""
 
     value: Any
     status: int
+    headers: Headers = ()
 
 
 class Binary(NamedTuple):
@@ -65,9 +84,17 @@ class Binary(NamedTuple):
 
     data: bytes
     content_type: str
+    headers: Headers = ()
 
 
 class Events(NamedTuple):
     """Server-sent events: name and JSON of each, for as long as the client listens."""
 
     stream: AsyncIterator[tuple[str, bytes]]
+
+
+class Lines(NamedTuple):
+    """A file of JSON lines: parts of it, each some whole lines."""
+
+    stream: AsyncIterator[bytes]
+    name: str

@@ -9,37 +9,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from ..caller import ANYONE, Caller
-from ..faults import UNEXPECTED, Draining, Fault, Late, fault_of
-from ..keyring import key_in
+from ..faults import UNEXPECTED, Draining, Late, fault_of
 from ..site import Site
 from .access import AccessLog
-from .body import MSGPACK, Body, Disconnected, Query, Receive, read_body
-from .call import Binary, Call, Events, Reply
+from .answer import CLOSE, Send, encoded, send_lines, send_problem, send_whole
+from .body import Body, Disconnected, Query, Receive, read_body
+from .call import Call, Events, Headers, Lines, Scope, address_of
 from .deadline import Deadline, Overdue
-from .local import refuse_foreign
-from .problem import CONTENT_TYPE, headers_of, problem_of
+from .door import Door
 from .route import Route
 from .sse import send_events
 
 log = logging.getLogger("windlass.http")
-
-Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Headers = list[tuple[bytes, bytes]]
-
-ALWAYS: Final[Headers] = [
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-]
-CLOSE: Final[Headers] = [(b"connection", b"close")]
 
 
 class Endpoint:
@@ -49,6 +36,7 @@ class Endpoint:
         self.route = route
         self._site = site
         self._access = access
+        self._door = Door(site)
         self._handler = route.handler
         self._query = Query(route.query)
         self._reads_query = bool(route.query.__struct_fields__)
@@ -63,48 +51,34 @@ class Endpoint:
     ) -> None:
         began = time.perf_counter()
         caller, headers = ANYONE, dict(scope["headers"])
-        address = scope["client"][0] if scope.get("client") else "?"
         try:
-            caller = self._admit(headers)
+            caller = await self._admit(scope, headers)
             if self.route.role is not None:
                 caller.require(self.route.role)
-            call = await self._call(caller, address, scope, receive, headers, path)
+            call = await self._call(caller, scope, receive, headers, path)
             value = await self._carry_out(call, receive)
-            if isinstance(value, Events):
-                status: int = HTTPStatus.OK
-                await send_events(value.stream, receive, send, self._site.draining, scope["method"])
-            else:
-                status, kind, data = self._encoded(value, headers)
-                await _send(send, status, kind, data, scope["method"], self._last)
+            status = await self._answer(value, scope["method"], headers, receive, send)
         except Disconnected:
             status = 499
         except asyncio.CancelledError:
             if not self._site.draining.is_set():
                 raise
             error = Draining("The server is stopping, and this took too long; ask another one.")
-            status = await self._refuse(error, call=(caller, address, path), scope=scope, send=send)
+            status = await self._refuse(error, call=(caller, path), scope=scope, send=send)
         except Exception as error:
-            status = await self._refuse(error, call=(caller, address, path), scope=scope, send=send)
+            status = await self._refuse(error, call=(caller, path), scope=scope, send=send)
         self._log(scope["method"], status, began, caller)
 
-    def _admit(self, headers: Mapping[bytes, bytes]) -> Caller:
-        site = self._site
+    async def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Caller:
         if self.route.is_public:
             return ANYONE
-        if site.keyring.is_open:
-            refuse_foreign(site.settings, headers)
-        api_key, bearer = headers.get(b"x-api-key"), headers.get(b"authorization")
-        return site.admit(
-            key_in(
-                None if api_key is None else api_key.decode("latin-1"),
-                None if bearer is None else bearer.decode("latin-1"),
-            )
-        )
+        if self._door.asks_host:
+            return await self._door.ask_host(scope, headers)
+        return self._door.admit(scope["method"], headers)
 
     async def _call(
         self,
         caller: Caller,
-        address: str,
         scope: Scope,
         receive: Receive,
         headers: Mapping[bytes, bytes],
@@ -118,7 +92,7 @@ class Endpoint:
             most = self._site.settings.max_body
             data = await read_body(receive, headers, most, self._body_deadline)
             body = data if self._body is None else self._body.decode(data, _type(headers))
-        return Call(self._site, self.route.name, caller, address, path, headers, query, body)
+        return Call(self._site, self.route.name, caller, scope, path, headers, query, body)
 
     async def _carry_out(self, call: Call[Any, Any], receive: Receive) -> Any:
         if not self._waits:
@@ -141,26 +115,30 @@ class Endpoint:
     @property
     def _last(self) -> Headers:
         """What tells a client to come back on another connection, once the server is to stop."""
-        return CLOSE if self._site.draining.is_set() else []
+        return CLOSE if self._site.draining.is_set() else ()
 
-    def _encoded(self, value: Any, headers: Mapping[bytes, bytes]) -> tuple[int, bytes, bytes]:
-        status = self._status
-        if isinstance(value, Binary):
-            return status, value.content_type.encode(), value.data
-        if isinstance(value, Reply):
-            value, status = value
-        if value is None:
-            return HTTPStatus.NO_CONTENT, b"", b""
-        data = msgspec.json.encode(value)
-        if MSGPACK in headers.get(b"accept", b""):
-            # By way of JSON: parts of an answer may be JSON already.
-            return status, MSGPACK, msgspec.msgpack.encode(msgspec.json.decode(data))
-        return status, b"application/json", data
+    async def _answer(
+        self,
+        value: Any,
+        method: str,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        send: Send,
+    ) -> int:
+        if isinstance(value, Events):
+            await send_events(value.stream, receive, send, self._site.draining, method)
+        elif isinstance(value, Lines):
+            await send_lines(send, value, method)
+        else:
+            answer = encoded(value, self._status, headers)
+            await send_whole(send, answer, method, self._last)
+            return answer.status
+        return HTTPStatus.OK
 
     async def _refuse(
         self,
         error: Exception,
-        call: tuple[Caller, str, Mapping[str, str]],
+        call: tuple[Caller, Mapping[str, str]],
         scope: Scope,
         send: Send,
     ) -> int:
@@ -170,7 +148,8 @@ class Endpoint:
         elif fault.is_ours and not isinstance(error, Draining):
             log.warning("%s %s failed: %s", scope["method"], self.route.path, error)
         if self.route.is_audited:
-            caller, address, path = call
+            caller, path = call
+            address = address_of(scope)
             self._site.audit.note(caller, address, self.route.name, dict(path), fault.sentence)
         await send_problem(send, fault, scope["method"], self._last)
         return fault.status
@@ -183,24 +162,6 @@ class Endpoint:
 
 def _late(limit: float) -> Late:
     return Late(f"The request was not carried out within {limit:g} s.")
-
-
-async def send_problem(
-    send: Send, fault: Fault, method: str, extra: Iterable[tuple[bytes, bytes]] = ()
-) -> None:
-    """Answer with a problem document."""
-    data = msgspec.json.encode(problem_of(fault))
-    await _send(send, fault.status, CONTENT_TYPE, data, method, [*headers_of(fault), *extra])
-
-
-async def _send(
-    send: Send, status: int, kind: bytes, data: bytes, method: str, extra: Headers
-) -> None:
-    headers = [*ALWAYS, *extra]
-    if kind:
-        headers += [(b"content-type", kind), (b"content-length", b"%d" % len(data))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else data})
 
 
 async def _attended(answer: Awaitable[Any], receive: Receive) -> Any:

@@ -150,8 +150,9 @@ def _responses(route: Route, known: dict[Any, Any]) -> dict[str, Any]:
         elif kind is not None:
             answer["content"] = {kind: {"schema": {} if kind in FORMATS else {"type": "string"}}}
         responses[str(status)] = answer
+    asks_nobody = route.is_public and route.method == "GET"
     for problem in PROBLEMS:
-        if not (route.is_public and problem in WITHOUT_KEY):
+        if not (asks_nobody and problem in WITHOUT_KEY):
             responses[problem] = {"$ref": f"#/components/responses/{problem}"}
     return responses
 

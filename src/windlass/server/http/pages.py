@@ -9,7 +9,8 @@ import msgspec
 
 from .call import Binary, Call
 from .openapi import describe
-from .reference import page_of
+from .reference import STYLE, page_of
+from .security import page_headers
 
 
 async def openapi(call: Call[None, None]) -> Binary:
@@ -19,7 +20,7 @@ async def openapi(call: Call[None, None]) -> Binary:
 
 async def reference(call: Call[None, None]) -> Binary:
     """The reference page."""
-    return Binary(_page(), "text/html; charset=utf-8")
+    return Binary(_page(), "text/html; charset=utf-8", page_headers(style=STYLE))
 
 
 @cache

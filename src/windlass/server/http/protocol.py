@@ -14,8 +14,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ...config import ServerSettings
 from ..faults import Fault, HeadTooLarge, Malformed, TooMany, fault_of
+from .answer import CLOSE, Send, send_problem
 from .body import Receive
-from .endpoint import CLOSE, Scope, Send, send_problem
+from .call import Scope
 from .joined import Joined
 from .problem import raw_answer
 

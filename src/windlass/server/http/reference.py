@@ -36,7 +36,7 @@ def _parts(description: dict[str, Any]) -> Iterator[str]:
     yield f"<h1>{escape(info['title'])} {escape(info['version'])}: HTTP API</h1>"
     yield f"<p>{escape(info['description'])} A key goes into <code>X-API-Key</code> or "
     yield "<code>Authorization: Bearer</code>. Bodies are JSON or MessagePack. For programs: "
-    yield '<a href="/api/v1/openapi.json">openapi.json</a>.</p>'
+    yield '<a href="api/v1/openapi.json">openapi.json</a>.</p>'
     for tag in description["tags"]:
         yield f"<h2>{escape(tag['name'])}</h2>"
         for path, methods in description["paths"].items():

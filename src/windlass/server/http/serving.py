@@ -105,6 +105,7 @@ def _config(site: Site) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        root_path=settings.root_path,
         backlog=BACKLOG,
         timeout_keep_alive=max(1, round(settings.keep_alive)),
         ssl_certfile=settings.tls_cert or None,
