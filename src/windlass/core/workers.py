@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+
+Order = Literal["work", "quiet", "stop"]
+"""What a worker is told: to claim jobs, to claim no more and finish those it has, or to stop."""
 
 
 class WorkerInfo(msgspec.Struct, frozen=True):
@@ -16,6 +21,10 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     started_at: int
     active: int = 0
     seen_at: int = 0
+    memory: int = 0
+    """bytes of resident memory of its process; 0 if it does not tell"""
+    quiet: bool = False
+    """it claims nothing, as it was told"""
 
 
 class Term(msgspec.Struct, frozen=True):

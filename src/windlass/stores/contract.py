@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from ..core.apikey import ApiKey
+from ..core.attempts import AttemptRecord
 from ..core.model import (
     Entry,
     Job,
@@ -33,7 +34,8 @@ from ..core.model import (
     Transition,
 )
 from ..core.schedule import Schedule
-from ..core.workers import Term, WorkerInfo
+from ..core.stats import Tally
+from ..core.workers import Order, Term, WorkerInfo
 from .oversight import Oversight
 
 PROMOTE_BATCH: Final = 1_000
@@ -167,7 +169,8 @@ class Store(Oversight, Protocol):
     async def prune(self, limit: int) -> int:
         """Drop at most `limit` finished jobs that were kept long enough; how many it was.
 
-        Windows of unique keys that are over and lanes that nobody is in go as well, uncounted.
+        Windows of unique keys that are over, lanes that nobody is in, records of attempts and
+        statistics that were kept long enough go as well, at most so many of each, uncounted.
         """
 
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
@@ -180,11 +183,28 @@ class Store(Oversight, Protocol):
     async def resign(self, role: str, holder: str) -> None:
         """Give up a leadership at once, if `holder` has it."""
 
-    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
-        """Enter a worker into the list, or bring its entry up to date, for `ttl` milliseconds."""
+    async def beat(self, worker: WorkerInfo, ttl: int) -> Order | None:
+        """Enter a worker into the list, or bring its entry up to date, for `ttl` milliseconds.
+
+        Answers with the order that stands for it (see `direct`), None if nobody has left one.
+        """
 
     async def leave(self, worker: str) -> None:
         """Take a worker off the list at once."""
+
+    async def note_attempts(self, records: Sequence[AttemptRecord], keep: int) -> None:
+        """Keep what attempts came to and logged, for `keep` milliseconds from now.
+
+        A record of the same job and fence takes the place of the one before. Of each job there
+        are at most `MOST_ATTEMPTS`, those of the greatest fences. Not fenced, and the job need
+        not be there: what an attempt logged before it lost its lease is welcome.
+        """
+
+    async def tally(self, worker: str, number: int, tallies: Sequence[Tally]) -> None:
+        """Add what a worker has counted to the present buckets, of its queues and of the whole.
+
+        `number` grows with each call of a worker; one that is not above the last adds nothing.
+        """
 
     # -- schedules -----------------------------------------------------------------------
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from ..core.attempts import AttemptRecord
 from ..core.lane import LanePage
 from ..core.model import JobQuery, Page, QueueStats
 from ..core.states import DELETABLE, State
-from ..core.workers import WorkerInfo
+from ..core.stats import StatPoint
+from ..core.workers import Order, WorkerInfo
 
 
 class Oversight(Protocol):
@@ -48,6 +50,34 @@ class Oversight(Protocol):
 
     async def workers(self) -> Sequence[WorkerInfo]:
         """The workers that were heard of within their `ttl`, by id."""
+
+    async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
+        """Leave an order for workers on the list; the ids that were there.
+
+        It stands until another takes its place, and goes with the worker's entry. A worker that
+        was not heard of within its `ttl` has none.
+        """
+
+    async def attempts(self, ids: Sequence[str]) -> Mapping[str, Sequence[AttemptRecord]]:
+        """What was kept of the attempts of these jobs, oldest first; without any, it is missing.
+
+        They go when their time is over or the job is deleted, and not with the job otherwise.
+        """
+
+    async def stats(self, queues: Sequence[str], step: int, since: int) -> Sequence[StatPoint]:
+        """What workers have counted for these queues ("" is all together), by time and queue.
+
+        The buckets of that step which begin at or after `since`; those without a count, or kept
+        long enough, are left out. A step that is not kept is `InvalidOption`.
+        """
+
+    async def prioritize(self, ids: Sequence[str], priority: int) -> frozenset[str]:
+        """Give jobs that wait another priority; the ids that have it by now.
+
+        They are blocked, pending, scheduled or retry. A pending one goes to the end of the line of
+        its new priority, several of them in the order given; in its lane a job keeps its place
+        among those of its priority. One that had this priority before stays where it is.
+        """
 
     async def reschedule(
         self, ids: Sequence[str], delay: int = 0, due: int | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ...core.workers import Term, WorkerInfo
+from ...core.workers import Order, Term, WorkerInfo
 
 replace = msgspec.structs.replace
 
@@ -17,6 +17,7 @@ class Roster:
     def __init__(self) -> None:
         self._terms: dict[str, Term] = {}
         self._workers: dict[str, tuple[int, WorkerInfo]] = {}
+        self._orders: dict[str, Order] = {}
 
     def elect(self, role: str, holder: str, until: int, now: int) -> Term | None:
         term = self._terms.get(role)
@@ -32,11 +33,23 @@ class Roster:
         if term is not None and term.holder == holder:
             self._terms[role] = Term("", term.term, 0)
 
-    def beat(self, worker: WorkerInfo, until: int, now: int) -> None:
+    def beat(self, worker: WorkerInfo, until: int, now: int) -> Order | None:
+        if not self._is_listed(worker.id, now):
+            self.leave(worker.id)
         self._workers[worker.id] = (until, replace(worker, seen_at=now))
+        return self._orders.get(worker.id)
 
     def leave(self, worker: str) -> None:
         self._workers.pop(worker, None)
+        self._orders.pop(worker, None)
+
+    def direct(self, workers: Sequence[str], order: Order, now: int) -> frozenset[str]:
+        listed = frozenset(id for id in workers if self._is_listed(id, now))
+        self._orders.update(dict.fromkeys(listed, order))
+        return listed
+
+    def _is_listed(self, worker: str, now: int) -> bool:
+        return worker in self._workers and self._workers[worker][0] > now
 
     def workers(self, now: int) -> Sequence[WorkerInfo]:
         heard_of = [info for until, info in self._workers.values() if until > now]

@@ -7,13 +7,11 @@ It lives in one process and forgets everything at its end; for tests and for try
 from __future__ import annotations
 
 import itertools
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from ...core.apikey import ApiKey
 from ...core.clock import Clock, system_clock
 from ...core.dependents import Fate, first_fate, orphaned, unknown_parent
 from ...core.lane import LanePage
@@ -31,44 +29,36 @@ from ...core.model import (
 )
 from ...core.moved import refuse_active
 from ...core.schedule import Schedule, Turn, following, turn
-from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, State
+from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
 from ...core.unique import UNTIL_STARTED, Clash, clash
-from ...core.workers import Term, WorkerInfo
 from .dependents import Dependents
 from .journal import Journal
-from .keyring import Keyring
 from .lanes import Lanes
 from .listing import find, oldest
-from .roster import Roster
+from .registers import Registers
 from .shelf import Shelf
 from .step import atomic
-from .timetable import Timetable
 from .waiters import Waiters
 
 replace = msgspec.structs.replace
 
 
-class MemoryStore:
+class MemoryStore(Registers):
     """Jobs in one process."""
 
     blocking = True
 
     def __init__(self, clock: Clock | None = None, shelf: Shelf | None = None) -> None:
-        self._now = clock or system_clock
         self._shelf = shelf or Shelf()
         self._jobs = self._shelf.jobs
-        self._lanes = Lanes(self._shelf)
+        super().__init__(clock or system_clock, Lanes(self._shelf))
         self._put = self._lanes.put
         self._dependents = Dependents()
         self._journal = Journal()
-        self._timetable = Timetable()
-        self._keyring = Keyring()
-        self._roster = Roster()
         self._paused: set[str] = set()
         self._fence = itertools.count(1)
         self._waiters = Waiters()
         self._wake = self._waiters.wake
-        self._lock = threading.RLock()
 
     # -- life of the store ---------------------------------------------------------------
 
@@ -327,47 +317,12 @@ class MemoryStore:
         now = self._now()
         pruned = 0
         self._lanes.prune(now)
+        self._attempts.prune(now)
+        self._stats.prune(now)
         while pruned < limit and (job := self._shelf.take_prunable(now)):
             self._shelf.remove(job)
             pruned += 1
         return pruned
-
-    @atomic
-    async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
-        now = self._now()
-        return self._roster.elect(role, holder, now + ttl, now)
-
-    @atomic
-    async def resign(self, role: str, holder: str) -> None:
-        self._roster.resign(role, holder)
-
-    @atomic
-    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
-        now = self._now()
-        self._roster.beat(worker, now + ttl, now)
-
-    @atomic
-    async def leave(self, worker: str) -> None:
-        self._roster.leave(worker)
-
-    # -- schedules -----------------------------------------------------------------------
-
-    @atomic
-    async def put_schedules(self, schedules: Sequence[Schedule]) -> None:
-        for schedule in schedules:
-            self._timetable.put(schedule, self._now())
-
-    @atomic
-    async def schedules(self) -> Sequence[Schedule]:
-        return self._timetable.all()
-
-    @atomic
-    async def pause_schedules(self, names: Sequence[str], paused: bool) -> frozenset[str]:
-        return self._timetable.pause(names, paused, self._now())
-
-    @atomic
-    async def drop_schedules(self, names: Sequence[str]) -> frozenset[str]:
-        return self._timetable.drop(names)
 
     @atomic
     async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
@@ -385,20 +340,6 @@ class MemoryStore:
         receipt = self._insert(new, now)
         self._wake()
         return receipt
-
-    # -- keys of the API -----------------------------------------------------------------
-
-    @atomic
-    async def put_keys(self, keys: Sequence[ApiKey]) -> None:
-        self._keyring.put(keys)
-
-    @atomic
-    async def keys(self) -> Sequence[ApiKey]:
-        return self._keyring.all()
-
-    @atomic
-    async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
-        return self._keyring.drop(ids)
 
     # -- journal and move ----------------------------------------------------------------
 
@@ -465,10 +406,6 @@ class MemoryStore:
         return self._lanes.listed(limit, cursor)
 
     @atomic
-    async def workers(self) -> Sequence[WorkerInfo]:
-        return self._roster.workers(self._now())
-
-    @atomic
     async def reschedule(
         self, ids: Sequence[str], delay: int = 0, due: int | None = None
     ) -> frozenset[str]:
@@ -482,6 +419,18 @@ class MemoryStore:
         self._put(replace(job, state=state, due=due))
         if due <= now:
             self._put(replace(job, state=State.PENDING, due=due))
+        return True
+
+    @atomic
+    async def prioritize(self, ids: Sequence[str], priority: int) -> frozenset[str]:
+        return self._each(ids, WAITING, lambda job: self._prioritize(job, priority))
+
+    def _prioritize(self, job: Job, priority: int) -> bool:
+        if job.state is not State.PENDING:
+            self._shelf.change(job, priority=priority)
+        elif job.priority != priority:
+            # It has its slot, if it needs one: only its place in the line is another.
+            self._shelf.put(replace(job, priority=priority), place=True)
         return True
 
     @atomic
@@ -505,6 +454,7 @@ class MemoryStore:
     ) -> frozenset[str]:
         failed = [id for id in dict.fromkeys(ids) if self._shelf.is_live(id) and not moved]
         deleted = self._each(ids, states & DELETABLE, self._delete)
+        self._attempts.drop(deleted)
         self._end([(id, "deleted") for id in failed if id in deleted], self._now())
         return deleted
 
