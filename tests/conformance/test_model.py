@@ -272,6 +272,12 @@ class ChangesSignals(MemoryStore):
         return await super().signal(id, name, value + b"!")
 
 
+class PrioritizesInPlace(MemoryStore):
+    def _prioritize(self, job: Job, priority: int) -> bool:
+        self._shelf.put(replace(job, priority=priority))
+        return True
+
+
 class Generous(Lanes):
     def set_limits(self, job: Job) -> None:
         if job.spec.lane is not None and job.spec.lane.slots:
@@ -319,6 +325,7 @@ BROKEN: Mapping[type[MemoryStore], Sequence[str]] = {
     NotesTheAttemptBefore: RUN,
     ForgetsWindows: ("insert",),
     ChangesSignals: ("insert", "signal"),
+    PrioritizesInPlace: ("insert", "prioritize"),
     GivesOneSlotMore: ("insert", "claim_all"),
     TrimsTooMuch: ("insert", "cancel", "advance", "trim_journal"),
 }

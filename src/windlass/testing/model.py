@@ -195,9 +195,7 @@ class StoreMachine(RuleBasedStateMachine):
     def finish_oddly(self, which: list[Pick], move: Transition, times: int) -> None:
         """As no worker of today does and the contract allows, the same move twice for one."""
         if move.state is State.COMPLETED:
-            move = replace(move, error=None, result=b"odd")
-        if move.state is State.COMPLETED:
-            move = replace(move, refund=False)
+            move = replace(move, error=None, result=b"odd", refund=False)
         if move.due is not None:
             move = replace(move, due=self.clock() + move.due)
         moves = [(grant, replace(move, id=grant.expected.id)) for grant in self.pick(which)]
@@ -265,8 +263,7 @@ class StoreMachine(RuleBasedStateMachine):
         for store in (self.spec, self.store):
             while (pruned := self.run_async(store.prune(limit))) != 0:
                 assert 0 < pruned <= limit
-        after = self.run_async(self.spec.get(self.ids))
-        gone = set(before) - set(after)
+        gone = set(before) - set(self.run_async(self.spec.get(self.ids)))
         assert all(before[id].state in (State.COMPLETED, State.CANCELLED) for id in gone)
         self.may_leave |= gone
 
@@ -286,10 +283,9 @@ class StoreMachine(RuleBasedStateMachine):
             return
         assert (actual.holder, actual.expires_at) == (expected.holder, expected.expires_at)
         if role in self.terms:
-            last_expected, last_actual = self.terms[role]
-            assert actual.term >= last_actual.term
-            stayed = expected.term == last_expected.term
-            assert (actual.term == last_actual.term) == stayed
+            last_expected, last_actual = (term.term for term in self.terms[role])
+            assert actual.term >= last_actual
+            assert (actual.term == last_actual) == (expected.term == last_expected)
         self.terms[role] = (expected, actual)
 
     # -- schedules -----------------------------------------------------------------------
@@ -361,6 +357,10 @@ class StoreMachine(RuleBasedStateMachine):
     def reschedule(self, ids: list[str], delay: int, due: int | None) -> None:
         moment = None if due is None else self.clock() + due
         self.same(lambda store: store.reschedule(ids, delay, moment))
+
+    @rule(ids=some_ids, priority=st.sampled_from([0, 50, 100]))
+    def prioritize(self, ids: list[str], priority: int) -> None:
+        self.same(lambda store: store.prioritize(ids, priority))
 
     @precondition(lambda self: self.grants)
     @rule(which=picks, percent=st.sampled_from([0.0, 12.5, 100.0]))
