@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from windlass.core.apikey import new_key
+from windlass.core.attempts import AttemptRecord, LogLine
 from windlass.core.model import Entry, Job, JobQuery, Lease, NewJob, Progress, Spec, Transition
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
+from windlass.core.stats import FINE, Tally
 from windlass.core.workers import WorkerInfo
 
 WORK = Spec("work", b"\x93\x01\x90\x80")
@@ -14,14 +16,17 @@ JOB = Job("moved", WORK, "mail", State.PENDING, 50, created_at=1, due=1)
 LEASE = Lease("a", 1)
 EVERY_HOUR = Schedule("hourly", "0 * * * *", WORK, queue="mail")
 WORKER = WorkerInfo("w", "host", 1, ("mail",), 1, 1)
+ATTEMPT = AttemptRecord("a", "mail", 1, 1, "w", 1, lines=(LogLine(1, "INFO", "work", "text"),))
 KEY = new_key(["read"]).key
 
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "attempts": {"ids": ["a"]},
     "beat": {"worker": WORKER, "ttl": 1_000},
     "cancel": {"ids": ["a"]},
     "checkpoint": {"states": [(LEASE, b"state")]},
     "claim": {"queues": {"mail": 1}, "limit": 1, "lease": 1_000, "worker": "w"},
     "delete": {"ids": ["a"]},
+    "direct": {"workers": ["w"], "order": "quiet"},
     "drop_keys": {"ids": ["unknown"]},
     "drop_schedules": {"names": ["hourly"]},
     "elect": {"role": "upkeep", "holder": "h", "ttl": 1_000},
@@ -34,11 +39,13 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "lanes": {"limit": 10},
     "leave": {"worker": "w"},
     "migrate": {},
+    "note_attempts": {"records": [ATTEMPT], "keep": 1_000},
     "now": {},
     "oldest": {"queues": ["mail"]},
     "pause": {"queue": "mail"},
     "pause_schedules": {"names": ["hourly"], "paused": True},
     "ping": {},
+    "prioritize": {"ids": ["a"], "priority": 60},
     "prune": {"limit": 10},
     "put_keys": {"keys": [KEY]},
     "put_schedules": {"schedules": [EVERY_HOUR]},
@@ -54,6 +61,8 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "resume": {"queue": "mail"},
     "schedules": {},
     "signal": {"id": "a", "name": "go", "value": b"\x92\x01\xc0"},
+    "stats": {"queues": ["mail"], "step": FINE, "since": 0},
+    "tally": {"worker": "w", "number": 1, "tallies": [Tally("mail", {"completed": 1})]},
     "tick": {"schedule": EVERY_HOUR, "tick": 1},
     "trim_journal": {"entries": [Entry("1", 1, JOB)]},
     "unblock": {"limit": 10},

@@ -33,13 +33,16 @@ from windlass.testing.jobs import new_job
 RULES: Mapping[Role | None, set[str]] = {
     None: {"now", "ping"},
     Role.ENQUEUE: {"insert", "signal"},
-    Role.READ: {"find", "get", "lanes", "oldest", "queues", "schedules", "workers"},
+    Role.READ: {
+        *("find", "get", "lanes", "oldest", "queues", "schedules", "workers"),
+        *("attempts", "stats"),
+    },
     Role.WORK: {
         *("beat", "checkpoint", "claim", "elect", "finish", "leave", "prune", "renew", "report"),
-        *("rescue", "resign", "tick", "unblock", "wait"),
+        *("note_attempts", "rescue", "resign", "tally", "tick", "unblock", "wait"),
     },
     Role.OPERATE: {
-        *("cancel", "delete", "pause", "replay", "reschedule", "resume"),
+        *("cancel", "delete", "direct", "pause", "prioritize", "replay", "reschedule", "resume"),
         *("drop_schedules", "pause_schedules", "put_schedules"),
     },
     Role.ADMIN: {
@@ -54,7 +57,10 @@ OF_THE_STORE = {
 }
 """What is about all queues at once."""
 
-ABOUT_A_QUEUE = {"beat", "claim", "insert", "pause", "put_schedules", "resume", "wait"}
+ABOUT_A_QUEUE = {
+    *("beat", "claim", "insert", "pause", "put_schedules", "resume", "wait"),
+    *("note_attempts", "tally"),
+}
 """What names a queue; the rest names jobs, or asks for what there is."""
 
 

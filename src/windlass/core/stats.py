@@ -90,7 +90,15 @@ def summed(points: Iterable[StatPoint]) -> Mapping[str, int]:
     total: Counter[str] = Counter()
     for point in points:
         total.update(point.counts)
-    return total
+    return dict(total)
+
+
+def together(points: Iterable[StatPoint]) -> Sequence[StatPoint]:
+    """The buckets of several queues as those of the whole."""
+    by_time: dict[int, list[StatPoint]] = {}
+    for point in points:
+        by_time.setdefault(point.at, []).append(point)
+    return [StatPoint(at, WHOLE, summed(by_time[at])) for at in sorted(by_time)]
 
 
 def by_queue(tallies: Sequence[Tally]) -> Mapping[str, Mapping[str, int]]:

@@ -23,6 +23,7 @@ from ..core.model import NEVER, NewJob, Spec
 from ..core.name import checked_name, checked_text
 from ..core.options import CHECKS
 from ..core.schedule import Schedule, schedule_of
+from ..core.stats import Tally
 from ..core.unique import UNTIL_STARTED, checked_key
 from ..errors import CorruptRecord, InvalidOption
 from ..worker.workflows import WAKE
@@ -48,8 +49,12 @@ LONGEST_TEXT: Final = 512
 LONG: Final = frozenset({"message", "traceback", "cursor", "key"})
 """Texts that no engine has in a column of its own."""
 
-OPAQUE: Final = frozenset({"labels", "headers"})
+OPAQUE: Final = frozenset({"labels", "headers", "lines"})
 """What is stored as a part of a record, whatever it is."""
+
+MOST_COUNTS: Final = 100
+LONGEST_COUNT: Final = 64
+"""How many counts a worker may tell of a queue at once, and how long their names are."""
 
 OWN_TASKS: Final = frozenset({JUDGE, WAKE})
 """Those of Windlass itself: every worker knows them, and no app has them."""
@@ -146,6 +151,26 @@ def callbacks(spec: Spec, codecs: Codecs) -> Sequence[NewJob]:
     if any(job.spec.task in OWN_TASKS for job in made):
         raise InvalidOption("A workflow cannot be the callback of another one.")
     return made
+
+
+def check_priority(priority: int) -> None:
+    """Raise for a priority that no job can have."""
+    CHECKS["priority"](priority)
+
+
+def check_tallies(tallies: Sequence[Tally]) -> None:
+    """Raise for counts that nobody could have made."""
+    for tally in tallies:
+        if tally.queue:
+            CHECKS["queue"](tally.queue)
+        if (
+            len(tally.counts) > MOST_COUNTS
+            or max(map(len, tally.counts), default=0) > LONGEST_COUNT
+        ):
+            raise InvalidOption(
+                f"A tally has at most {MOST_COUNTS} counts, with names of at most "
+                f"{LONGEST_COUNT} characters."
+            )
 
 
 def check_schedule(schedule: Schedule, offers: Offers) -> None:

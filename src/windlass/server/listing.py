@@ -1,4 +1,4 @@
-"""Listings of jobs and lanes for a key that sees some queues only: queue by queue.
+"""Listings for a key that sees some queues only: jobs and lanes queue by queue, and counts.
 
 A store that lists all queues would put the names of others into its cursors, and a page of what is
 left of its own would be short, or empty, as often as others are busy.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from ..core.lane import LanePage
 from ..core.model import JobQuery, Page
+from ..core.stats import WHOLE, StatPoint, together
 from ..errors import InvalidOption
 from ..stores.contract import Store
 from ..stores.cursor import LaneCursor, decode_lane_cursor
@@ -59,6 +60,18 @@ async def lanes_in(
         return LanePage(own, page.cursor)
     after = [name for name in names if name > last.queue]
     return LanePage(own, LaneCursor(after[0]).encode() if after else None)
+
+
+async def stats_in(
+    store: Store, queues: Collection[str], asked: Collection[str], step: int, since: int
+) -> Sequence[StatPoint]:
+    """What was counted for some queues; all together means these, and no others."""
+    wanted = [*queues] if WHOLE in asked else [queue for queue in asked if queue in queues]
+    found = await store.stats(wanted, step, since)
+    points = [point for point in found if point.queue in asked]
+    if WHOLE in asked:
+        points += together(found)
+    return sorted(points, key=lambda point: (point.at, point.queue))
 
 
 def _decoded(text: str, queues: Collection[str]) -> Place:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ..core.apikey import Role
 from ..core.codec import too_large
+from ..core.duration import LONGEST_MS
 from ..core.model import Receipt
 from ..core.name import checked_name
 from ..core.states import AFTER_ACTIVE
@@ -24,7 +25,14 @@ from ..errors import InvalidOption, WindlassError
 from ..stores.contract import Store
 from ..stores.remote.calls import CALLS, encode
 from .caller import Caller
-from .checked import callbacks, check_schedule, checked_new_job, refuse_unstorable
+from .checked import (
+    callbacks,
+    check_priority,
+    check_schedule,
+    check_tallies,
+    checked_new_job,
+    refuse_unstorable,
+)
 from .faults import Malformed, NotThere, TooLarge
 from .scope import refuse_hidden, refuse_outside
 from .site import Site
@@ -144,6 +152,19 @@ def _check_queue(request: Request) -> None:
     checked_name(request.given["queue"], "name of a queue")
 
 
+def _check_priority(request: Request) -> None:
+    check_priority(request.given["priority"])
+
+
+def _check_tallies(request: Request) -> None:
+    check_tallies(request.given["tallies"])
+
+
+def _check_keep(request: Request) -> None:
+    if request.given["keep"] > LONGEST_MS:
+        raise InvalidOption(f"Attempts are kept for {LONGEST_MS:,} ms at the most.")
+
+
 async def _wait(request: Request) -> None:
     """As long as the client asks for, the server allows, and it does not begin to stop."""
     site, queues = request.site, request.given["queues"]
@@ -194,6 +215,8 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "lanes": _READ,
     "workers": _READ,
     "schedules": _READ,
+    "attempts": _READ,
+    "stats": _READ,
     "claim": _WORK,
     "renew": _WORK,
     "finish": Procedure(Role.WORK, _check_finish),
@@ -202,6 +225,8 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "wait": Procedure(Role.WORK, act=_wait),
     "beat": _WORK,
     "leave": _WORK,
+    "note_attempts": Procedure(Role.WORK, _check_keep),
+    "tally": Procedure(Role.WORK, _check_tallies),
     "rescue": _WORK,
     "unblock": _WORK,
     "prune": _WORK,
@@ -212,6 +237,8 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "replay": Procedure(Role.OPERATE, target=_IDS),
     "delete": Procedure(Role.OPERATE, target=_IDS),
     "reschedule": Procedure(Role.OPERATE, target=_IDS),
+    "prioritize": Procedure(Role.OPERATE, _check_priority, _IDS),
+    "direct": Procedure(Role.OPERATE, target=_named("workers")),
     "pause": _QUEUE,
     "resume": _QUEUE,
     "put_schedules": Procedure(Role.OPERATE, _check_schedules, _named("schedules", "name")),

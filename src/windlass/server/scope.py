@@ -12,6 +12,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from ..admin.facts import serves
+from ..core.attempts import AttemptRecord
 from ..core.lane import LanePage
 from ..core.model import (
     Job,
@@ -27,11 +28,12 @@ from ..core.model import (
 from ..core.rotation import EVERY
 from ..core.schedule import Schedule
 from ..core.states import DELETABLE, State
-from ..core.workers import Term, WorkerInfo
+from ..core.stats import StatPoint, Tally
+from ..core.workers import Order, Term, WorkerInfo
 from ..errors import Forbidden, UnknownJob
 from ..stores.contract import Store
 from .caller import Caller
-from .listing import find_in, lanes_in
+from .listing import find_in, lanes_in, stats_in
 from .pulse import Snapshot
 
 
@@ -161,13 +163,24 @@ class ScopedStore:
         self._require(queues)
         await self._store.wait(queues or sorted(self._queues), timeout)
 
-    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
+    async def beat(self, worker: WorkerInfo, ttl: int) -> Order | None:
         self._require(name for name in map(_served, worker.queues) if name != EVERY)
-        await self._store.beat(worker, ttl)
+        return await self._store.beat(worker, ttl)
 
     async def leave(self, worker: str) -> None:
         if any(each.id == worker for each in await self.workers()):
             await self._store.leave(worker)
+
+    async def note_attempts(self, records: Sequence[AttemptRecord], keep: int) -> None:
+        self._require(each.queue for each in records)
+        # A job that is gone is nobody's; one of another queue is not there.
+        found = await self._store.get([each.id for each in records])
+        others = {id for id, job in found.items() if job.queue not in self._queues}
+        await self._store.note_attempts([each for each in records if each.id not in others], keep)
+
+    async def tally(self, worker: str, number: int, tallies: Sequence[Tally]) -> None:
+        self._require(each.queue for each in tallies)
+        await self._store.tally(worker, number, tallies)
 
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
         """Never: a leader sees to all queues. So a worker with such a key leaves it to others."""
@@ -204,6 +217,30 @@ class ScopedStore:
 
     async def workers(self) -> Sequence[WorkerInfo]:
         return _workers(await self._store.workers(), self._queues)
+
+    async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
+        seen = {each.id for each in await self.workers()} & {*workers}
+        for each in await self._store.workers():
+            if each.id in seen and not {*map(_served, each.queues)} <= self._queues:
+                raise Forbidden(
+                    f"The worker {each.id} serves more queues than the key {self._caller.name} "
+                    "is bound to: direct it with a key for all of them."
+                )
+        return await self._store.direct(sorted(seen), order)
+
+    async def attempts(self, ids: Sequence[str]) -> Mapping[str, Sequence[AttemptRecord]]:
+        found = await self._store.attempts(ids)
+        own = {
+            id: [each for each in records if each.queue in self._queues]
+            for id, records in found.items()
+        }
+        return {id: records for id, records in own.items() if records}
+
+    async def stats(self, queues: Sequence[str], step: int, since: int) -> Sequence[StatPoint]:
+        return await stats_in(self._store, self._queues, queues, step, since)
+
+    async def prioritize(self, ids: Sequence[str], priority: int) -> frozenset[str]:
+        return await self._store.prioritize(await self._seen(ids), priority)
 
     async def reschedule(
         self, ids: Sequence[str], delay: int = 0, due: int | None = None

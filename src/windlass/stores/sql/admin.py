@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from ...core.model import Job, QueueStats
 from ...core.states import LIVE, REPLAYABLE, RESCHEDULABLE, State
-from ...core.workers import WorkerInfo
-from . import journal, line, windows
+from . import attempts, journal, line, windows
 from .births import add_edges, find_parents
 from .cancel import call_off, stop_waiting
 from .dependents import Ended, end
-from .fields import decode_worker
 from .lanes import conclude
 from .line import Mover, is_special, movers
 from .lock import lock
@@ -135,6 +133,7 @@ def delete(
     if jobs:
         yield from windows.free(job.id for job in jobs)
         yield Bulk("drop", [(job.id,) for job in jobs])
+        yield from attempts.drop([job.id for job in jobs])
         yield from line.moved(movers((job, None) for job in jobs), tally)
     failed = [job.id for job in jobs if job.state in LIVE and not moved]
     owing = yield from end(dict.fromkeys(failed, "deleted"), tally, now)
@@ -148,11 +147,6 @@ def pause(queue: str) -> Operation[None]:
 
 def resume(queue: str) -> Operation[None]:
     yield Statement("resume", {"queue": queue})
-
-
-def workers(now: int) -> Operation[Sequence[WorkerInfo]]:
-    rows = yield Statement("workers", {"now": now})
-    return [decode_worker(*row) for row in rows]
 
 
 def queues() -> Operation[Sequence[QueueStats]]:

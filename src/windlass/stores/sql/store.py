@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from ...core.apikey import ApiKey
 from ...core.lane import LanePage
 from ...core.model import (
     Entry,
@@ -22,7 +22,6 @@ from ...core.model import (
 from ...core.moved import refuse_active
 from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
-from ...core.workers import Term, WorkerInfo
 from . import (
     admin,
     births,
@@ -32,8 +31,9 @@ from . import (
     finish,
     insert,
     journal,
-    keyring,
+    ranks,
     signals,
+    stats,
     survey,
     timetable,
     upkeep,
@@ -43,10 +43,15 @@ from .dependents import STEP, Ended, ids_of
 from .dialect import Dialect
 from .loans import Loans
 from .operation import Operation, Plan, T
+from .registers import Registers
 from .rest import Rest
 
+MOST_ROUNDS: Final = 20
+"""So many batches of what is no job one call of `prune` drops, each in a transaction of its own:
+there may be far more of it than of jobs."""
 
-class SqlStore(ABC):
+
+class SqlStore(Registers, ABC):
     """What SQL stores have in common; an engine adds how to wait, and what it does better."""
 
     dialect: Dialect
@@ -55,8 +60,7 @@ class SqlStore(ABC):
     """the store's own connections, for handlers"""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._write, self._read = database.write, database.read
+        super().__init__(database)
         self._rest = Rest(lambda: self.unblock(STEP), blocking=database.blocking)
 
     @property
@@ -144,45 +148,16 @@ class SqlStore(ABC):
         return looked
 
     async def prune(self, limit: int) -> int:
-        return await self._write(lambda now: upkeep.prune(limit, now))
-
-    async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
-        return await self._write(lambda now: upkeep.elect(role, holder, ttl, now))
-
-    async def resign(self, role: str, holder: str) -> None:
-        await self._write(lambda _: upkeep.resign(role, holder))
-
-    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
-        await self._write(lambda now: upkeep.beat(worker, ttl, now))
-
-    async def leave(self, worker: str) -> None:
-        await self._write(lambda _: upkeep.leave(worker))
-
-    async def put_schedules(self, schedules: Sequence[Schedule]) -> None:
-        await self._write(lambda now: timetable.put(schedules, now))
-
-    async def schedules(self) -> Sequence[Schedule]:
-        return await self._read(lambda _: timetable.listed())
-
-    async def pause_schedules(self, names: Sequence[str], paused: bool) -> frozenset[str]:
-        return await self._write(lambda now: timetable.pause(names, paused, now))
-
-    async def drop_schedules(self, names: Sequence[str]) -> frozenset[str]:
-        return await self._write(lambda _: timetable.drop(names))
+        pruned = await self._write(lambda now: upkeep.prune(limit, now))
+        for _ in range(MOST_ROUNDS):
+            if await self._write(lambda now: stats.prune(limit, now)) < limit:
+                break
+        return pruned
 
     async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
         receipt = await self._write(lambda now: timetable.tick(schedule, tick, now, self.inserting))
         self._wake()
         return receipt
-
-    async def put_keys(self, keys: Sequence[ApiKey]) -> None:
-        await self._write(lambda _: keyring.put(keys))
-
-    async def keys(self) -> Sequence[ApiKey]:
-        return await self._read(lambda _: keyring.listed())
-
-    async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
-        return await self._write(lambda _: keyring.drop(ids))
 
     async def keep_journal(self, on: bool) -> None:
         await self._write(lambda _: journal.keep(on))
@@ -217,8 +192,10 @@ class SqlStore(ABC):
     async def lanes(self, limit: int, cursor: str | None = None) -> LanePage:
         return await self._read(lambda _: survey.lanes(limit, cursor))
 
-    async def workers(self) -> Sequence[WorkerInfo]:
-        return await self._read(admin.workers)
+    async def prioritize(self, ids: Sequence[str], priority: int) -> frozenset[str]:
+        changed = await self._write(self._moving(ids, lambda _: ranks.prioritize(ids, priority)))
+        self._wake()
+        return changed
 
     async def reschedule(
         self, ids: Sequence[str], delay: int = 0, due: int | None = None

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ...core.model import Job, Lease, Progress
 from ...core.states import State
-from ...core.workers import Term, WorkerInfo
-from . import lanes
+from ...core.workers import Term
+from . import crew, lanes
 from .admin import get
-from .fields import encode_progress, encode_worker
+from .fields import encode_progress
 from .lock import lock
 from .operation import Bulk, Operation, Statement, one
 from .tally import Tally
@@ -37,6 +37,7 @@ def rescue(limit: int, lease: int, worker: str, now: int) -> Operation[Sequence[
 def prune(limit: int, now: int) -> Operation[int]:
     yield Statement("prune_windows", {"now": now, "limit": limit})
     yield from lanes.prune(now)
+    yield from crew.forget(now)
     rows = yield Statement("prunable", {"now": now, "limit": limit})
     if not rows:
         return 0
@@ -79,13 +80,3 @@ def checkpoint(states: Sequence[tuple[Lease, bytes]]) -> Operation[frozenset[str
     if held:
         yield Bulk("checkpoint", [(given[job.id, job.fence], job.id) for job in held])
     return frozenset(job.id for job in held)
-
-
-def beat(worker: WorkerInfo, ttl: int, now: int) -> Operation[None]:
-    yield Statement("forget_workers", {"now": now})
-    info = encode_worker(worker)
-    yield Statement("beat", {"id": worker.id, "info": info, "now": now, "expires_at": now + ttl})
-
-
-def leave(worker: str) -> Operation[None]:
-    yield Statement("leave", {"id": worker})

@@ -1,0 +1,2 @@
+-- Takes back what a worker was told. Arguments: id.
+DELETE FROM windlass_orders WHERE worker = :id
