@@ -1,4 +1,4 @@
-"""Counts by name: which one a duration counts for, what percentiles follow, who is added to what."""
+"""Counts by name: which a duration counts for, what percentiles follow, what is added to what."""
 
 from bisect import bisect_left
 from statistics import quantiles

@@ -8,6 +8,7 @@ import pytest
 
 from tests.stores.process import finish, start
 from windlass.core.apikey import ApiKey, Role
+from windlass.core.attempts import AttemptRecord
 from windlass.errors import SchemaMismatch, StoreError, StoreUnavailable
 from windlass.stores.open import open_store
 from windlass.stores.sql.migrations import Applied, Migration, load_migrations, missing
@@ -17,7 +18,12 @@ from windlass.testing.jobs import claim, ids, put, state_of
 ONE = Migration(1, "0001_one", "CREATE TABLE one (x);", compatible=False)
 TWO = Migration(2, "0002_two", "CREATE TABLE two (x);", compatible=True)
 KEY = ApiKey("k", bytes(32), (Role.READ,))
-BEFORE_KEYS = ("DROP TABLE windlass_keys", "DELETE FROM windlass_migrations WHERE number = 2")
+ATTEMPT = AttemptRecord("a", "default", 1, 1, "w", 1)
+ADDED = ("keys", "attempts", "stats", "tallies", "orders")
+BEFORE_KEYS = (
+    *(f"DROP TABLE windlass_{table}" for table in ADDED),
+    "DELETE FROM windlass_migrations WHERE number > 1",
+)
 
 
 def applied(migration: Migration) -> Applied:
@@ -140,10 +146,12 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
     await put(older, "a")
     with pytest.raises(StoreError, match="no such table: windlass_keys"):
         await older.keys()
-    assert list(await open_store(url).migrate()) == ["0002_keys"]
+    assert list(await open_store(url).migrate()) == ["0002_keys", "0003_observe"]
     await put(older, "b")
     await older.put_keys([KEY])
     assert list(await older.keys()) == [KEY]
+    await older.note_attempts([ATTEMPT], 60_000)
+    assert await older.attempts(["a"]) == {"a": [ATTEMPT]}
     assert ids(await claim(older)) == ["a", "b"]
     await older.close()
 

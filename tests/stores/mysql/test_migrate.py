@@ -8,12 +8,16 @@ from tests.servers.mysql_client import query
 from tests.servers.server import Server
 from tests.stores.mysql.site import fresh, named, opened
 from windlass.core.apikey import ApiKey, Role
+from windlass.core.attempts import AttemptRecord
 from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.mysql.migrate import split
 from windlass.stores.open import open_store
 from windlass.testing.jobs import claim, claim_one, ids, put
 
 KEY = ApiKey("k", bytes(32), (Role.READ,))
+ATTEMPT = AttemptRecord("a", "default", 1, 1, "w", 1)
+ADDED = ("keys", "attempts", "stats", "tallies", "orders")
+"""The tables that were not there at first."""
 
 
 @pytest.fixture
@@ -33,7 +37,7 @@ async def test_many_open_new_tables_at_once(url: str) -> None:
 
 async def test_migrating_names_what_was_applied_and_then_nothing(url: str) -> None:
     async with opened(f"{url}&migrate=off") as store:
-        assert list(await store.migrate()) == ["0001_jobs", "0002_keys"]
+        assert list(await store.migrate()) == ["0001_jobs", "0002_keys", "0003_observe"]
         assert await store.migrate() == ()
         await put(store, "a")
 
@@ -46,6 +50,7 @@ async def test_a_migration_that_was_cut_short_is_begun_anew(url: str) -> None:
         url,
         f"DROP TABLE {named(url, 'terms')}",
         f"DROP TABLE {named(url, 'workers')}",
+        f"DROP TABLE {named(url, 'orders')}",
         f"DELETE FROM {named(url, 'migrations')}",
     )
     async with opened(url) as store:
@@ -73,8 +78,8 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
         await put(store, "a")
     query(
         url,
-        f"DROP TABLE {named(url, 'keys')}",
-        f"DELETE FROM {named(url, 'migrations')} WHERE number = 2",
+        *(f"DROP TABLE {named(url, table)}" for table in ADDED),
+        f"DELETE FROM {named(url, 'migrations')} WHERE number > 1",
     )
     async with opened(f"{url}&migrate=off") as older:
         await put(older, "b")
@@ -84,6 +89,8 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
             await newer.put_keys([KEY])
             assert await newer.migrate() == ()
         assert list(await older.keys()) == [KEY]
+        await older.note_attempts([ATTEMPT], 60_000)
+        assert await older.attempts(["a"]) == {"a": [ATTEMPT]}
         assert ids(await claim(older)) == ["a", "b"]
 
 

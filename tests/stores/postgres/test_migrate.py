@@ -7,11 +7,15 @@ import pytest
 from tests.servers.server import Server
 from tests.stores.postgres.site import ask, fresh, opened, schema_of
 from windlass.core.apikey import ApiKey, Role
+from windlass.core.attempts import AttemptRecord
 from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.open import open_store
 from windlass.testing.jobs import claim, claim_one, ids, put
 
 KEY = ApiKey("k", bytes(32), (Role.READ,))
+ATTEMPT = AttemptRecord("a", "default", 1, 1, "w", 1)
+ADDED = ("keys", "attempts", "stats", "tallies", "orders")
+"""The tables that were not there at first."""
 INSERT = "INSERT INTO {}.windlass_migrations VALUES (999, '0999_later', 'x', $1, 0)"
 
 
@@ -28,7 +32,7 @@ async def test_many_open_a_new_schema_at_once(postgres_server: Server) -> None:
 
 async def test_migrating_names_what_was_applied_and_then_nothing(postgres_server: Server) -> None:
     async with opened(fresh(postgres_server.url, migrate="off")) as store:
-        assert list(await store.migrate()) == ["0001_jobs", "0002_keys"]
+        assert list(await store.migrate()) == ["0001_jobs", "0002_keys", "0003_observe"]
         assert await store.migrate() == ()
         await put(store, "a")
 
@@ -55,8 +59,9 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
     url = fresh(postgres_server.url)
     async with opened(url) as store:
         await put(store, "a")
-    await ask(url, f"DROP TABLE {schema_of(url)}.windlass_keys")
-    await ask(url, f"DELETE FROM {schema_of(url)}.windlass_migrations WHERE number = 2")
+    for table in ADDED:
+        await ask(url, f"DROP TABLE {schema_of(url)}.windlass_{table}")
+    await ask(url, f"DELETE FROM {schema_of(url)}.windlass_migrations WHERE number > 1")
     async with opened(f"{url}&migrate=off") as older:
         await put(older, "b")
         with pytest.raises(StoreError, match="windlass migrate"):
@@ -65,6 +70,8 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
             await newer.put_keys([KEY])
             assert await newer.migrate() == ()
         assert list(await older.keys()) == [KEY]
+        await older.note_attempts([ATTEMPT], 60_000)
+        assert await older.attempts(["a"]) == {"a": [ATTEMPT]}
         assert ids(await claim(older)) == ["a", "b"]
 
 
