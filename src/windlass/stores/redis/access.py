@@ -29,19 +29,18 @@ class Access:
         queues: Sequence[str] = (),
         args: Sequence[Word] = (),
         *,
-        key: str | None = None,
+        more: Sequence[str] = (),
         fixed: int = len(FIXED),
         again: bool = False,
     ) -> Any:
-        """Run a script that works on the shard's keys, or the first of them, and on those of
-        `queues`."""
+        """Run a script that works on the shard's keys, or the first of them, on those of `queues`,
+        and on `more` that are given in full."""
         keys = self._keys.fixed[:fixed]
         head: list[Word] = [self.now, self._channel, len(queues)]
         for queue in queues:
             keys += self._keys.pair(queue)
             head.append(pack_queue(queue))
-        if key is not None:
-            keys.append(key)
+        keys += more
         head += args
         return await self._transport.run(self._keys.slot, script(name), keys, head, again=again)
 
@@ -63,6 +62,10 @@ class Access:
             self._keys.slot, "EXISTS", *(self._keys.of(key) for key in keys)
         )
         return number
+
+    async def drop(self, *keys: str) -> None:
+        """Remove keys of the shard."""
+        await self._transport.send(self._keys.slot, "DEL", *(self._keys.of(key) for key in keys))
 
     async def time(self) -> int:
         """The store's time in milliseconds."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ...core.model import Spec
+from .attempts import Attempts
 from .edges import Ending
 from .names import Names
 from .parents import Dependent, Parents
 from .portions import parts
 from .record import pack_id
-from .shard import Shard
+from .shard import Answer, Shard
 from .together import together
 from .unblocking import Unblocking
 
 Word = str | bytes | int
+
+Step = Callable[[Shard, Sequence[str], Sequence[str]], Awaitable[Answer]]
+"""With jobs of a shard, and their queues."""
 
 COMING: Final = "p"
 """The kind of notes in the outbox for jobs that are replayed, and blocked by it."""
@@ -38,23 +42,51 @@ async def locate(shards: Sequence[Shard], ids: Sequence[str]) -> list[Here]:
 
 
 class Changes:
-    """Cancels, deletes, reschedules and replays jobs by their ids; each says for which it did."""
+    """Cancels, deletes, prioritizes, reschedules and replays jobs by their ids; each says for which
+    it did."""
 
     def __init__(
-        self, shards: Sequence[Shard], names: Names, parents: Parents, unblocking: Unblocking
+        self,
+        shards: Sequence[Shard],
+        names: Names,
+        parents: Parents,
+        unblocking: Unblocking,
+        attempts: Attempts,
     ) -> None:
         self._shards = shards
+        self._attempts = attempts
         self._names = names
         self._parents = parents
         self._unblocking = unblocking
 
     async def change(self, script: str, ids: Sequence[str], *words: Word) -> frozenset[str]:
+        found = await locate(self._shards, ids)
+        return await self._each(
+            found, ids, lambda shard, part, queues: shard.change(script, part, queues, *words)
+        )
+
+    async def delete(self, ids: Sequence[str], states: str, moved: bool) -> frozenset[str]:
+        found = await locate(self._shards, ids)
+        done = await self._each(
+            found, ids, lambda shard, part, queues: shard.delete(part, queues, states, int(moved))
+        )
+        elsewhere = [
+            id
+            for here in found
+            for id in here.queues
+            if id in done and not self._attempts.is_at_home(id, here.shard)
+        ]
+        await self._attempts.forget(elsewhere)
+        return done
+
+    async def _each(self, found: Sequence[Here], ids: Sequence[str], step: Step) -> frozenset[str]:
+        """Take a step with jobs where they are; those for which it was carried out."""
         done: set[str] = set()
         endings: list[Ending] = []
-        for shard, queues in await locate(self._shards, ids):
+        for shard, queues in found:
             for part in parts(list(queues)):
                 needed = list({queues[id]: None for id in part})
-                answer = await shard.change(script, part, needed, *words)
+                answer = await step(shard, part, needed)
                 endings += answer.endings
                 done |= await self._names.pay(shard, answer)
         await self._unblocking.see_to(in_order(endings, ids))

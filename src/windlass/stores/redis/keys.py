@@ -52,6 +52,21 @@ def slot_of(text: str) -> int:
     return crc_hqx(text.encode(), 0) % SLOTS
 
 
+def attempts_of(id: str) -> str:
+    """The name, within a shard, of what was kept of a job's attempts."""
+    return f"attempts:{id}"
+
+
+def tallied_by(worker: str) -> str:
+    """That of what says which tally of a worker was the last."""
+    return f"tallied:{worker}"
+
+
+def bucket_of(step: int, at: int, queue: str) -> str:
+    """That of what was counted for a queue since a moment."""
+    return f"stats:{step}:{at}:{queue}"
+
+
 @lru_cache
 def tags(shards: int) -> tuple[str, ...]:
     """A tag for each shard, chosen so that their slots are evenly spread."""

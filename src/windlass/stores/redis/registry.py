@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, get_args
 
 import msgspec
 
-from ...core.workers import Term, WorkerInfo
+from ...core.workers import Order, Term, WorkerInfo
+from .portions import parts
 from .record import encode
 from .shard import Shard
 
+ROSTER: Final = ("workers", "heard", "orders")
+
 replace = msgspec.structs.replace
+
+_ORDERS: Final[dict[bytes, Order]] = {order.encode(): order for order in get_args(Order)}
 
 _decode = msgspec.msgpack.Decoder(WorkerInfo).decode
 
@@ -24,16 +30,24 @@ async def resign(shard: Shard, role: str, holder: str) -> None:
     await shard.run_on("resign", ["terms"], [role, holder])
 
 
-async def beat(shard: Shard, worker: WorkerInfo, ttl: int) -> None:
-    await shard.run_on("beat", ["workers", "heard"], [worker.id, encode(worker), ttl])
+async def beat(shard: Shard, worker: WorkerInfo, ttl: int) -> Order | None:
+    order = await shard.run_on("beat", ROSTER, [worker.id, encode(worker), ttl])
+    return _ORDERS.get(order)
 
 
 async def leave(shard: Shard, worker: str) -> None:
-    await shard.run_on("leave", ["workers", "heard"], [worker])
+    await shard.run_on("leave", ROSTER, [worker])
+
+
+async def direct(shard: Shard, workers: Sequence[str], order: Order) -> frozenset[str]:
+    found: list[bytes] = []
+    for part in parts(workers):
+        found += await shard.run_on("direct", ["orders", "heard"], [order, *part])
+    return frozenset(worker.decode() for worker in found)
 
 
 async def workers(shard: Shard) -> Sequence[WorkerInfo]:
-    found = await shard.run_on("workers", ["workers", "heard"])
+    found = await shard.run_on("workers", ROSTER[:2])
     infos = [
         replace(_decode(entry[8:]), seen_at=int.from_bytes(entry[:8], "big")) for entry in found
     ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from ...core.clock import Clock
+from .attempts import Attempts
 from .changes import Changes
 from .errands import Errands
 from .fences import Fences
@@ -60,7 +61,10 @@ class Rigging:
         self._finisher = Finisher(
             self._shards, self._names, self._lookout, self._errands, self._unblocking
         )
-        self._changes = Changes(self._shards, self._names, self._parents, self._unblocking)
+        self._attempts = Attempts(self._shards, self._spread)
+        self._changes = Changes(
+            self._shards, self._names, self._parents, self._unblocking, self._attempts
+        )
         self._schedules = Schedules(self._shards[0])
         self._ticks = Ticks(
             self._shards, self._spread, self._names, self._parents, self._unblocking

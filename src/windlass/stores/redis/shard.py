@@ -14,7 +14,7 @@ from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Progress, Receipt, Transition
 from .edges import Ending
 from .io import Word
-from .keys import Keys
+from .keys import Keys, attempts_of
 from .packing import NOBODY, Follower, Packed, finish_words, insert_words, pack_plain
 from .places import Places
 from .portions import parts
@@ -154,7 +154,7 @@ class Shard(Sight):
             "claim",
             list(queues),
             [lease, worker, token, *bounds, *queues.values()],
-            key=self._keys.token(worker),
+            more=(self._keys.token(worker),),
         )
         if not ids:
             return Taken([])
@@ -248,7 +248,23 @@ class Shard(Sight):
         self, name: str, ids: Sequence[str], queues: Sequence[str], *words: Word
     ) -> Answer:
         """Run a script that changes jobs by id, on those that are here."""
-        done, owed, ended = await self.run(name, queues, [*words, *map(pack_id, ids)])
+        return await self._change(name, ids, queues, words)
+
+    async def delete(self, ids: Sequence[str], queues: Sequence[str], *words: Word) -> Answer:
+        """Delete jobs that are here, with what was kept of their attempts."""
+        kept = [self._keys.of(attempts_of(id)) for id in ids]
+        return await self._change("delete", ids, queues, words, kept)
+
+    async def _change(
+        self,
+        name: str,
+        ids: Sequence[str],
+        queues: Sequence[str],
+        words: Sequence[Word],
+        more: Sequence[str] = (),
+    ) -> Answer:
+        args = [*words, *map(pack_id, ids)]
+        done, owed, ended = await self.run(name, queues, args, more=more)
         endings = [Ending(self.number, raw) for raw in ended]
         return Answer(frozenset(map(unpack_id, done)), read_owed(owed), endings)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...core.apikey import ApiKey
+from ...core.attempts import AttemptRecord
 from ...core.lane import LanePage
 from ...core.model import (
     Entry,
@@ -26,7 +27,8 @@ from ...core.model import (
 from ...core.moved import refuse_active
 from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
-from ...core.workers import Term, WorkerInfo
+from ...core.stats import StatPoint, Tally
+from ...core.workers import Order, Term, WorkerInfo
 from . import keyring, registry
 from .checkpoints import checkpoint
 from .claiming import Ways, claim
@@ -39,6 +41,7 @@ from .record import CODES
 from .replies import stats
 from .rigging import Rigging
 from .signals import signal
+from .tallies import points, tally
 from .together import together
 from .upkeep import prune, rescue
 
@@ -118,11 +121,17 @@ class RedisStore(Rigging):
     async def resign(self, role: str, holder: str) -> None:
         await registry.resign(self._shards[0], role, holder)
 
-    async def beat(self, worker: WorkerInfo, ttl: int) -> None:
-        await registry.beat(self._shards[0], worker, ttl)
+    async def beat(self, worker: WorkerInfo, ttl: int) -> Order | None:
+        return await registry.beat(self._shards[0], worker, ttl)
 
     async def leave(self, worker: str) -> None:
         await registry.leave(self._shards[0], worker)
+
+    async def note_attempts(self, records: Sequence[AttemptRecord], keep: int) -> None:
+        await self._attempts.note(records, keep)
+
+    async def tally(self, worker: str, number: int, tallies: Sequence[Tally]) -> None:
+        await tally(self._shards[0], worker, number, tallies)
 
     # -- schedules -----------------------------------------------------------------------
 
@@ -187,6 +196,18 @@ class RedisStore(Rigging):
     async def workers(self) -> Sequence[WorkerInfo]:
         return await registry.workers(self._shards[0])
 
+    async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
+        return await registry.direct(self._shards[0], workers, order)
+
+    async def attempts(self, ids: Sequence[str]) -> Mapping[str, Sequence[AttemptRecord]]:
+        return await self._attempts.of(ids)
+
+    async def stats(self, queues: Sequence[str], step: int, since: int) -> Sequence[StatPoint]:
+        return await points(self._shards[0], queues, step, since)
+
+    async def prioritize(self, ids: Sequence[str], priority: int) -> frozenset[str]:
+        return await self._changes.change("prioritize", ids, priority)
+
     async def reschedule(
         self, ids: Sequence[str], delay: int = 0, due: int | None = None
     ) -> frozenset[str]:
@@ -207,7 +228,7 @@ class RedisStore(Rigging):
         moved: bool = False,
     ) -> frozenset[str]:
         codes = "".join(str(CODES[state]) for state in states & DELETABLE)
-        return await self._changes.change("delete", ids, codes, int(moved))
+        return await self._changes.delete(ids, codes, moved)
 
     async def pause(self, queue: str) -> None:
         await self._pause(queue, paused=True)

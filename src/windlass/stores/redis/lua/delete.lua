@@ -1,6 +1,6 @@
 -- Removes jobs in one of the given states and all trace of them.
 --
--- KEYS  those of the shard, then line and later set of each queue
+-- KEYS  those of the shard, then line and later set of each queue, then the attempts of each job
 -- ARGV  call, queues, then the states as one text of digits, "1" if the jobs were moved to another
 --       store, and ids
 -- Returns the ids that were removed, and what is owed to other shards and to dependents (see
@@ -8,6 +8,7 @@
 -- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique sides endings blocking
 
 local states, moved, deleted = ARGV[FIRST], ARGV[FIRST + 1] == '1', {}
+local before = FIXED_KEYS + 2 * QUEUES - FIRST - 1 -- from an id's number to that of its attempts' key
 for at = FIRST + 2, #ARGV do
   local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
   local job = record and parse(id, record)
@@ -25,6 +26,7 @@ for at = FIRST + 2, #ARGV do
       redis.call('HSET', JOBS, id, ghost())
       drop_ghost(id)
     end
+    redis.call('DEL', KEYS[before + at])
     deleted[#deleted + 1] = id
   elseif AGAIN and (not job or job.state == GHOST) then
     deleted[#deleted + 1] = id -- by the first sending, whose answer was lost
