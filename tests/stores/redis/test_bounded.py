@@ -17,9 +17,11 @@ import pytest
 from tests.servers import redis
 from tests.servers.server import Server
 from tests.stores.redis.watch import fresh, timed
+from windlass.core.attempts import AttemptRecord
 from windlass.core.ids import new_id
 from windlass.core.model import Job, JobQuery, NewJob, Progress, Transition
 from windlass.core.states import State
+from windlass.core.stats import FINE, Tally
 from windlass.stores.redis.store import RedisStore
 from windlass.stores.redis.unblocking import LARGEST_STEP
 from windlass.testing.clock import FakeClock
@@ -138,6 +140,24 @@ class Site:
         for change in ("reschedule", "cancel", "replay", "delete"):
             assert await getattr(self.store, change)(ids) == set(ids)
 
+    async def prioritize(self) -> None:
+        ids = self.some()
+        for priority in (70, 50):
+            assert await self.store.prioritize(ids, priority) == set(ids)
+
+    async def note_attempts(self) -> None:
+        ids = self.some()
+        await self.store.note_attempts(
+            [AttemptRecord(id, "default", 1, 1, "w", 1) for id in ids], HOUR
+        )
+        assert len(await self.store.attempts(ids)) == BATCH
+
+    async def tally(self) -> None:
+        counts = {f"run:{n}": 1 for n in range(16)}
+        queues = [f"queue-{n}" for n in range(100)]
+        await self.store.tally("w", next(self._serial), [Tally(queue, counts) for queue in queues])
+        assert len(await self.store.stats(queues, FINE, 0)) >= 100
+
     async def find(self) -> None:
         for state in State:
             query = JobQuery(states=(state,), limit=100)
@@ -195,6 +215,9 @@ async def test_no_call_takes_long_before_a_long_line(
             "death": lambda: site.finish(State.DEAD, error=BOOM),
             "release": lambda: site.finish(State.PENDING, refund=True),
             "changes": site.change,
+            "another priority": site.prioritize,
+            "records of attempts": site.note_attempts,
+            "counts of many queues": site.tally,
             "find": site.find,
             "queues": store.queues,
             "oldest": lambda: store.oldest(["default", "nobody's"]),

@@ -11,9 +11,11 @@ from tests.servers.server import Server
 from tests.stores.redis.watch import contents, fresh
 from windlass import Windlass
 from windlass.config import WorkerSettings
+from windlass.core.attempts import AttemptRecord
 from windlass.core.ids import new_id
 from windlass.core.model import NewJob, Progress, Spec
 from windlass.core.states import State
+from windlass.core.stats import COARSE, Tally
 from windlass.core.workers import WorkerInfo
 from windlass.errors import StoreError
 from windlass.stores.redis.shard import Terms
@@ -182,6 +184,30 @@ async def test_workers_stay_on_the_list_and_leaders_in_office(
         again = await store.elect("pruner", "w", 60_000)
     assert term is not None and again is not None
     assert again.term == term.term
+
+
+async def test_workers_get_their_orders(store: RedisStore, server: Server) -> None:
+    worker = WorkerInfo("w", "host", 1, ("default",), 1, 0)
+    await store.beat(worker, 60_000)
+    with full(server):
+        assert await store.direct(["w"], "quiet") == {"w"}
+        assert await store.beat(worker, 60_000) == "quiet"
+
+
+async def test_what_attempts_logged_and_workers_counted_is_refused_as_a_whole(
+    store: RedisStore, server: Server
+) -> None:
+    records = [AttemptRecord(id, "default", 1, 1, "w", 1) for id in ("a", "b")]
+    tallies = [Tally("mail", {"completed": 1}), Tally("ops", {"dead": 1})]
+    before = contents(server.port, namespace_of(store))
+    with full(server):
+        with pytest.raises(StoreError, match="out of memory"):
+            await store.note_attempts(records, 60_000)
+        with pytest.raises(StoreError, match="out of memory"):
+            await store.tally("w", 1, tallies)
+        assert contents(server.port, namespace_of(store)) == before
+    await store.tally("w", 1, tallies)
+    assert len(await store.stats(["", "mail", "ops"], COARSE, 0)) == 3
 
 
 async def test_progress_is_refused_or_noted_but_never_half(

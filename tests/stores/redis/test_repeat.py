@@ -11,12 +11,15 @@ from tests.servers.proxy import Proxy
 from tests.servers.server import Server
 from tests.stores.redis.outage import opened
 from windlass.core.apikey import ApiKey, Role
+from windlass.core.attempts import AttemptRecord
 from windlass.core.ids import new_id
 from windlass.core.lane import Lane
 from windlass.core.model import Spec
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
+from windlass.core.stats import COARSE, Tally, summed
 from windlass.core.unique import UNTIL_STARTED
+from windlass.core.workers import WorkerInfo
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
 from windlass.testing.jobs import LEASE, bring, claim, claim_one, finish, ids, new_job, put
@@ -31,6 +34,7 @@ Step = Callable[[Store], Awaitable[Any]]
 LANED = Spec("work", b"", lane=Lane("l", slots=1))
 GATHERED = Spec("work", b"", lane=Lane("b", size=3, grace=HOUR, longest=HOUR))
 UNSTARTED = Spec("work", b"", unique_for=UNTIL_STARTED)
+WORKER = WorkerInfo("w9", "host", 9, ("other",), 1, 1)
 WINDOW = Spec("work", b"", unique_for=HOUR)
 
 
@@ -150,6 +154,42 @@ async def reschedule_in_lanes(store: Store) -> Any:
     return await store.reschedule(["l1", "g1"])
 
 
+async def prioritize(store: Store) -> Any:
+    every = ["pending", "scheduled", "retry", "child", "dead", "runner", "unknown", "second"]
+    return await store.prioritize(every, 70)
+
+
+async def prioritize_in_lanes(store: Store) -> Any:
+    done = await store.prioritize(["l1", "l3", "b2", "g1", "g2"], 80)
+    return done, ids(await claim(store, queue="groups"))
+
+
+async def prioritize_one_that_is_claimed(store: Store) -> Any:
+    """The repetition comes when the job runs already."""
+    done = await store.prioritize(["second"], 90)
+    await claim_one(store, queue="other")
+    return done
+
+
+async def direct(store: Store) -> Any:
+    orders = [await store.beat(WORKER, HOUR)]
+    told = await store.direct(["w9", "nobody"], "quiet")
+    orders.append(await store.beat(WORKER, HOUR))
+    await store.leave("w9")
+    return orders, told, await store.beat(WORKER, HOUR)
+
+
+async def note_attempts(store: Store) -> Any:
+    records = [AttemptRecord("second", "other", n, n, "w1", 1) for n in (1, 2)]
+    await store.note_attempts(records, HOUR)
+    return dict(await store.attempts(["second"]))
+
+
+async def tally(store: Store) -> Any:
+    await store.tally("w1", 1, [Tally("other", {"completed": 3}), Tally("mail", {"dead": 1})])
+    return summed(await store.stats(["", "other"], COARSE, 0))
+
+
 async def checkpoint(store: Store) -> Any:
     job = await claim_one(store, queue="other")
     return await store.checkpoint([(job.lease, b"half")])
@@ -232,6 +272,8 @@ CALLS: dict[str, Step] = {
         *(hold_for_a_time, hold_until_the_start, replace_holder, follow_holder),
         *(follow_one_that_was_replaced, signal, park_again, enter_lanes, leave_lane),
         *(release_to_lane, gather, cancel_in_lanes, reschedule_in_lanes),
+        *(prioritize, prioritize_in_lanes, prioritize_one_that_is_claimed),
+        *(direct, note_attempts, tally),
     )
 }
 

@@ -12,7 +12,7 @@ from tests.stores.redis.test_bounded import BATCH, LIMIT, measure, moves
 from tests.stores.redis.watch import contents, fresh, fresh_namespace
 from windlass.core.ids import new_id
 from windlass.core.lane import Lane
-from windlass.core.model import Job, NewJob, Spec
+from windlass.core.model import Job, JobQuery, NewJob, Spec
 from windlass.core.states import State
 from windlass.core.unique import UNTIL_STARTED
 from windlass.stores.redis.store import RedisStore
@@ -21,6 +21,7 @@ from windlass.testing.jobs import BOOM, LEASE, claim, claim_one, finish, new_job
 
 WAITING = 50_000
 HOUR = 3_600_000
+WAITING_JOBS = JobQuery(states=(State.PENDING, State.BLOCKED), limit=BATCH)
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,11 @@ class Site:
         await self.claim()
         await self.store.cancel([job.id for job in self.jobs])
 
+    async def prioritize(self) -> None:
+        ids = [job.id for job in (await self.store.find(WAITING_JOBS)).jobs]
+        for priority in (90, 50):
+            assert await self.store.prioritize(ids, priority) == set(ids)
+
     async def wait(self) -> None:
         self.clock.advance(60)
         await self.store.wait([], 0)
@@ -112,6 +118,7 @@ async def test_no_call_takes_long_however_many_wait(
         "run": site.run,
         "retry": site.retry,
         "cancel": site.cancel,
+        "prioritize": site.prioritize,
         "wait": site.wait,
         "lanes": lambda: store.lanes(1_000),
     }
@@ -187,3 +194,24 @@ async def test_a_lane_of_a_divided_queue_is_in_one_shard(redis_cluster: Server) 
             assert job.id == f"j{n}"
             assert await claim(store, queue="hot") == []
             assert await finish(store, job, State.COMPLETED)
+
+
+async def test_a_lane_of_a_divided_queue_goes_by_new_priorities(redis_cluster: Server) -> None:
+    async with fresh(redis_cluster.url, partitions="hot:8") as store:
+        laned = [f"l{n}" for n in range(5)]
+        await put(store, *laned, spec=Spec("work", b"", lane=Lane("l", slots=1)), queue="hot")
+        plain = [f"p{n}" for n in range(20)]
+        await put(store, *plain, queue="hot")
+        assert await store.prioritize(["l4", "l0", "l2", *plain[10:]], 90) == {
+            *("l0", "l2", "l4"),
+            *plain[10:],
+        }
+        jobs = await claim(store, queue="hot")
+        first = {job.id for job in jobs if job.priority == 90}
+        assert first == {"l0", *plain[10:]}
+        ran = ["l0"]
+        (job,) = (job for job in jobs if job.id == "l0")
+        while await finish(store, job, State.COMPLETED) and len(ran) < 5:
+            job = await claim_one(store, queue="hot")
+            ran.append(job.id)
+        assert ran == ["l0", "l2", "l4", "l1", "l3"]
