@@ -21,7 +21,8 @@ HOWTO = ROOT / "docs" / "howto" / "redis.md"
 LUA = ROOT / "src" / "windlass" / "stores" / "redis" / "lua"
 OTHER_KEYS = {
     *("line:QUEUE", "later:QUEUE", "token:WORKER"),
-    *("schedules", "ticks", "keys", "partitions", "workers", "heard", "terms"),
+    *("attempts:ID", "stats:STEP:TIME:QUEUE", "tallied:WORKER"),
+    *("schedules", "ticks", "keys", "partitions", "workers", "heard", "orders", "terms"),
 }
 OUTSIDE_OF_SCRIPTS = {
     *("evalsha", "script|load", "ping", "select", "subscribe", "time", "info"),
@@ -30,6 +31,7 @@ OUTSIDE_OF_SCRIPTS = {
     *("role", "cluster|slots", "asking"),
 }
 THEMES = {
+    "attempts",
     "checkpoint",
     "claim",
     "delete",
@@ -38,10 +40,13 @@ THEMES = {
     "find",
     "journal",
     "lease",
+    "orders",
     "pause",
+    "prioritize",
     "reschedule",
     "restore",
     "schedules",
+    "stats",
     "unique",
     "wait",
     "workers",

@@ -23,7 +23,6 @@ from windlass.stores.open import open_store
 from windlass.testing.jobs import claim_one, counts, finish, put, state_of
 from windlass.testing.work import until
 
-LUA = Path(__file__).parents[3] / "src" / "windlass" / "stores" / "redis" / "lua"
 HOWTO = Path(__file__).parents[3] / "docs" / "howto" / "redis.md"
 
 
@@ -103,18 +102,6 @@ def rights() -> list[str]:
     found = re.search(r"ACL SETUSER shop (.+?)```", HOWTO.read_text("utf-8"), re.DOTALL)
     assert found is not None
     return found[1].split()
-
-
-def test_the_rights_of_the_page_are_those_that_are_used() -> None:
-    scripts = "\n".join(path.read_text("utf-8") for path in LUA.rglob("*.lua"))
-    code = "\n".join(path.read_text("utf-8") for path in LUA.parent.glob("*.py"))
-    used = set(re.findall(r"redis\.p?call\(\s*'(\w+)'", scripts))
-    used |= set(re.findall(r"\bvariadic\('(\w+)'", scripts))
-    used |= set(re.findall(r"\b(?:send|everywhere)\([^()]*?\"([A-Z]+)\"", code))
-    assert len(used) > 30
-    allowed = {word[1:].partition("|")[0] for word in rights() if word.startswith("+")}
-    besides = {"evalsha", "script", "select", "client", "subscribe", "cluster", "asking", "role"}
-    assert {command.lower() for command in used} == allowed - besides
 
 
 def nodes(engine: Server | Cluster) -> list[Server]:
