@@ -1,23 +1,30 @@
 """Bringing jobs from one store to another, a batch at a time, so that each is always in one.
 
-A job is restored on the target first and deleted from the source after that. In between it is
-in both, which does no harm while neither lets it be claimed: both queues are paused.
+A job is restored on the target first and deleted from the source after that, and what was kept of
+its attempts with it. In between it is in both, which does no harm while neither lets it be claimed:
+both queues are paused.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from ..core.attempts import KEEP_ATTEMPTS, AttemptRecord
 from ..core.model import Job, Receipt
 from ..core.states import State
 from ..stores.contract import Store
 
 LARGEST: Final = 4 * 1024 * 1024
-"""Bytes of arguments and results in one step."""
+"""Bytes of arguments and results, or characters of what was logged, in one step."""
+
+READ_TOGETHER: Final = 20
+"""So many jobs' attempts are looked at in one step: each may have logged a lot."""
+
+T = TypeVar("T")
 
 Counts = Counter[tuple[str, State]]
 """Jobs by queue and state."""
@@ -47,7 +54,7 @@ class Transfer:
 
         One that changes meanwhile is still on the source afterwards, to be met again.
         """
-        return [left for part in _portions(jobs) for left in await self._carry(part)]
+        return [left for part in _portions(jobs, _weight) for left in await self._carry(part)]
 
     async def _carry(self, jobs: Sequence[Job]) -> list[Left]:
         there, refused = await self._restore(jobs)
@@ -60,6 +67,7 @@ class Transfer:
                 for job, receipt in refused
                 if (reason := _obstacle(job, receipt, copies.get(job.id))) is not None
             ]
+        await self._take_attempts(there)
         await self._delete(there)
         return left
 
@@ -86,6 +94,15 @@ class Transfer:
             there += taken
         return there
 
+    async def _take_attempts(self, jobs: Sequence[Job]) -> None:
+        """Bring what was kept of attempts. How long it was to be kept, only the source knows."""
+        ran = [job.id for job in jobs if job.fence]
+        for start in range(0, len(ran), READ_TOGETHER):
+            found = await self._source.attempts(ran[start : start + READ_TOGETHER])
+            records = [record for these in found.values() for record in these]
+            for part in _portions(records, _extent):
+                await self._target.note_attempts(part, KEEP_ATTEMPTS)
+
     async def _delete(self, jobs: Sequence[Job]) -> None:
         """Take jobs off the source, each only in the state that the target has it in."""
         by_state: dict[State, list[Job]] = {}
@@ -97,19 +114,27 @@ class Transfer:
             self.moved.update((job.queue, state) for job in group if job.id in gone)
 
 
-def _portions(jobs: Sequence[Job]) -> Iterator[Sequence[Job]]:
-    """Jobs in parts that a server can take in one step, however large each of them is."""
-    part: list[Job] = []
+def _portions(these: Sequence[T], extent: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    """In parts that a server can take in one step, however large each of them is."""
+    part: list[T] = []
     size = 0
-    for job in jobs:
-        more = len(job.spec.payload) + len(job.result or b"")
+    for each in these:
+        more = extent(each)
         if part and size + more > LARGEST:
             yield part
             part, size = [], 0
-        part.append(job)
+        part.append(each)
         size += more
     if part:
         yield part
+
+
+def _weight(job: Job) -> int:
+    return len(job.spec.payload) + len(job.result or b"")
+
+
+def _extent(record: AttemptRecord) -> int:
+    return sum(len(line.text) for line in record.lines)
 
 
 def is_copy(job: Job, there: Job) -> bool:
@@ -118,7 +143,7 @@ def is_copy(job: Job, there: Job) -> bool:
 
 
 def _lasting(job: Job) -> tuple[object, ...]:
-    return job.created_at, job.queue, job.priority, job.unique, job.spec
+    return job.created_at, job.queue, job.unique, job.spec
 
 
 def is_stale(job: Job, copy: Job) -> bool:
