@@ -1,5 +1,6 @@
 """Schema changes in order, once each, and never over a schema that is not ours."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,7 @@ ONE = Migration(1, "0001_one", "CREATE TABLE one (x);", compatible=False)
 TWO = Migration(2, "0002_two", "CREATE TABLE two (x);", compatible=True)
 KEY = ApiKey("k", bytes(32), (Role.READ,))
 ATTEMPT = AttemptRecord("a", "default", 1, 1, "w", 1)
-ADDED = ("keys", "attempts", "stats", "tallies", "orders")
+ADDED = ("keys", "logs", "stats", "tallies", "orders")
 BEFORE_KEYS = (
     *(f"DROP TABLE windlass_{table}" for table in ADDED),
     "DELETE FROM windlass_migrations WHERE number > 1",
@@ -61,6 +62,20 @@ def test_the_files_are_numbered_in_order_without_a_gap() -> None:
     migrations = load_migrations("windlass.stores.sqlite")
     assert [each.number for each in migrations] == list(range(1, len(migrations) + 1))
     assert all(each.name.startswith(f"{each.number:04}_") for each in migrations)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
+def test_a_store_and_a_history_in_one_database_share_no_table(engine: str) -> None:
+    made = [
+        {
+            name
+            for migration in load_migrations(f"windlass.{part}.{engine}")
+            for name in re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", migration.sql)
+        }
+        for part in ("stores", "history")
+    ]
+    assert all(made)
+    assert not set.intersection(*made)
 
 
 def test_the_checksum_is_that_of_the_content() -> None:

@@ -14,7 +14,7 @@ from windlass.testing.jobs import claim, claim_one, ids, put
 
 KEY = ApiKey("k", bytes(32), (Role.READ,))
 ATTEMPT = AttemptRecord("a", "default", 1, 1, "w", 1)
-ADDED = ("keys", "attempts", "stats", "tallies", "orders")
+ADDED = ("keys", "logs", "stats", "tallies", "orders")
 """The tables that were not there at first."""
 INSERT = "INSERT INTO {}.windlass_migrations VALUES (999, '0999_later', 'x', $1, 0)"
 

@@ -88,6 +88,13 @@ async def test_what_was_cancelled_takes_no_turns(store: Store) -> None:
     assert ids(await claim(store, 2)) == ["b000", "again"]
 
 
+async def test_the_turn_that_a_rescheduled_job_leaves_is_not_taken(store: Store) -> None:
+    await fill(store, "a", 1)
+    await fill(store, "b", 2)
+    await store.reschedule(["a000"])
+    assert ids(await claim(store)) == ["a000", "b000", "b001"]
+
+
 async def test_due_and_retried_jobs_take_their_turn_when_they_come(
     store: Store, clock: FakeClock
 ) -> None:

@@ -2,13 +2,13 @@
 -- does not know them needs.
 -- compatible: yes
 
-CREATE TABLE IF NOT EXISTS windlass_attempts (
+CREATE TABLE IF NOT EXISTS windlass_logs (
   job    VARBINARY(512) NOT NULL,
   fence  BIGINT NOT NULL,
   until  BIGINT NOT NULL,                    -- the moment from which on it can be dropped
   record LONGBLOB NOT NULL,                  -- MessagePack
   PRIMARY KEY (job, fence),
-  KEY windlass_attempts_until (until)
+  KEY windlass_logs_until (until)
 ) ENGINE = InnoDB;
 
 -- Sums by name, in buckets of time, the queue '' is all together.

@@ -1,2 +1,2 @@
 -- What was kept of the attempts of jobs. Arguments: ids, now. Returns: record.
-SELECT record FROM windlass_attempts FORCE INDEX (PRIMARY) WHERE job IN :ids AND until > :now
+SELECT record FROM windlass_logs FORCE INDEX (PRIMARY) WHERE job IN :ids AND until > :now

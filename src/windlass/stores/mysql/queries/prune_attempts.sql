@@ -1,3 +1,3 @@
 -- Drops attempts that were kept long enough. Arguments: now, limit. Returns: how many.
-DELETE FROM windlass_attempts WHERE until <= :now ORDER BY until LIMIT :limit;
+DELETE FROM windlass_logs WHERE until <= :now ORDER BY until LIMIT :limit;
 SELECT ROW_COUNT()

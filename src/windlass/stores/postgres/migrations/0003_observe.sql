@@ -2,15 +2,15 @@
 -- does not know them needs.
 -- compatible: yes
 
-CREATE TABLE windlass_attempts (
+CREATE TABLE windlass_logs (
   fence  bigint NOT NULL,
   until  bigint NOT NULL,                       -- the moment from which on it can be dropped
   job    text   COLLATE "C" NOT NULL,
   record bytea  NOT NULL,                       -- MessagePack
-  CONSTRAINT windlass_attempts_pkey PRIMARY KEY (job, fence)
+  CONSTRAINT windlass_logs_pkey PRIMARY KEY (job, fence)
 );
 
-CREATE INDEX windlass_attempts_until ON windlass_attempts (until);
+CREATE INDEX windlass_logs_until ON windlass_logs (until);
 
 -- Sums by name, in buckets of time; the queue '' is all together. With room on each page, for a
 -- row is changed often while its bucket is the present one.

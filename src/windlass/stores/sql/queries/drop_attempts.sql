@@ -1,2 +1,2 @@
 -- Forgets the attempts of a job. Arguments by position: id.
-DELETE FROM windlass_attempts WHERE job = ?
+DELETE FROM windlass_logs WHERE job = ?

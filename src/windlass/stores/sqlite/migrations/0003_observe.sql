@@ -2,7 +2,7 @@
 -- does not know them needs.
 -- compatible: yes
 
-CREATE TABLE windlass_attempts (
+CREATE TABLE windlass_logs (
   job    TEXT    NOT NULL,
   fence  INTEGER NOT NULL,
   until  INTEGER NOT NULL,                  -- the moment from which on it can be dropped
@@ -10,7 +10,7 @@ CREATE TABLE windlass_attempts (
   PRIMARY KEY (job, fence)
 );
 
-CREATE INDEX windlass_attempts_until ON windlass_attempts (until);
+CREATE INDEX windlass_logs_until ON windlass_logs (until);
 
 -- Sums by name, in buckets of time; the queue '' is all together.
 CREATE TABLE windlass_stats (
