@@ -1,6 +1,9 @@
 """What needs attention, told from made-up situations."""
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
 from windlass.admin.attention import FEW, MOST, OLD_MS, Attention, Situation, attention
 from windlass.core.model import QueueStats, Spec
@@ -68,6 +71,23 @@ def test_a_queue_that_no_worker_serves_is_told_with_what_waits_there() -> None:
 def test_without_any_worker_that_is_what_is_told(counts: dict[str, int], text: str) -> None:
     told = one(Situation(now=NOW, queues=[queue("mail", paused=False, **counts)]))
     assert told.text == f"No worker is heard of, none serves the queue mail, {text}"
+
+
+def test_workers_that_are_quiet_claim_nothing_and_count_as_none() -> None:
+    quiet = replace(worker(active=10), quiet=True)
+    waiting: dict[str, Any] = {
+        "now": NOW,
+        "queues": [queue(pending=3)],
+        "oldest": {"mail": NOW - 2 * OLD_MS},
+    }
+    told = one(Situation(**waiting, workers=[quiet]))
+    assert told.kind == "no_worker"
+    assert told.text == (
+        "Only workers that are quiet serve the queue mail, where 3 jobs wait, the oldest for "
+        "10 min."
+    )
+    both = one(Situation(**waiting, workers=[quiet, worker()]))
+    assert (both.kind, "busy" in both.text) == ("old", False)
 
 
 def test_a_queue_without_worker_that_has_nothing_to_run_is_left_alone() -> None:

@@ -88,7 +88,8 @@ def _worst(judged: _Judged, rest: str) -> Sequence[Attention]:
 def _without_worker(found: Situation) -> _Judged:
     for queue in found.queues:
         waiting, active = _sum(queue, *_TO_RUN), _sum(queue, State.ACTIVE)
-        if queue.paused or not waiting + active or found.serving[queue.name]:
+        serving = found.serving[queue.name]
+        if queue.paused or not waiting + active or not all(worker.quiet for worker in serving):
             continue
         what = f"{_jobs(waiting)} {_verb(waiting, 'wait')}" if waiting else ""
         if not waiting:
@@ -96,13 +97,15 @@ def _without_worker(found: Situation) -> _Judged:
         since = found.oldest.get(queue.name)
         for_long = "" if since is None else f", the oldest for {span(found.now - since)}"
         who = "No worker serves" if found.workers else "No worker is heard of, none serves"
+        who = "Only workers that are quiet serve" if serving else who
         text = f"{who} the queue {queue.name}, where {what}{for_long}."
         yield waiting + active, Attention("no_worker", text, queue.name)
 
 
 def _old(found: Situation) -> _Judged:
     for queue in found.queues:
-        since, serving = found.oldest.get(queue.name), found.serving[queue.name]
+        since = found.oldest.get(queue.name)
+        serving = [worker for worker in found.serving[queue.name] if not worker.quiet]
         if queue.paused or not serving or since is None or found.now - since <= OLD_MS:
             continue
         slots = sum(worker.concurrency for worker in serving)
