@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "resume": "Let workers claim from queues again.",
     "purge": "Delete the jobs that wait in a queue.",
     "workers": "List the workers that are alive.",
+    "top": "Watch queues, workers and jobs live on the terminal.",
     "keys": "Make, list or revoke the keys of the APIs.",
     "config": "Show the settings, and where each came from.",
     "move": "Move all jobs to another store.",

@@ -90,16 +90,14 @@ def _refusals_told(line: Tether | None, folder: Path) -> Iterator[None]:
 async def _serve(
     app: Windlass, settings: WorkerSettings, line: Tether | None, sources: Path | None
 ) -> None:
+    stop = asyncio.Event()
     try:
         worker = await app.worker(settings)
-        stop = worker.ask_to_stop
-        with stop_on_signals(stop):
+        with stop_on_signals(stop.set):
             await worker.start()
             log.info("worker %s started on %s", worker.id, _description(app, settings))
-            async with line.held(worker, settings, sources, stop) if line else nullcontext():
-                await worker.asked_to_stop()
-                if line is not None and worker.dismissed:
-                    line.tell(Note("dismissed"))
+            async with line.held(worker, settings, sources, stop.set) if line else nullcontext():
+                await stop.wait()
                 log.info("stopping: running jobs may finish, a second signal ends at once")
                 await worker.stop()
     finally:

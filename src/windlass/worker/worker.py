@@ -30,7 +30,7 @@ from ..core.clock import system_clock, to_ms
 from ..core.codec import MAX_PAYLOAD, Codecs
 from ..core.ids import new_id
 from ..core.model import Lease
-from ..core.workers import Order, WorkerInfo
+from ..core.workers import WorkerInfo
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -43,8 +43,6 @@ from .fetcher import Fetcher
 from .hand import Claim, Hand
 from .heartbeat import Heartbeat
 from .lifespan import Lifespan
-from .memory import resident
-from .orders import Orders
 from .presence import Presence
 from .reporter import Reporter
 from .runner import Runner
@@ -105,17 +103,11 @@ class Worker:
         self._fetcher = Fetcher(store, settings, self.id, hand, self._runner)
         self._upkeep = upkeep
         self._stop = asyncio.Event()
-        self._orders = Orders(self._fetcher, self._runner, self.ask_to_stop)
 
     @property
     def ran(self) -> int:
         """How many attempts have ended here."""
         return self._runner.ran
-
-    @property
-    def dismissed(self) -> bool:
-        """Whether it was an order that asked it to stop."""
-        return self._orders.dismissed
 
     async def start(self) -> None:
         await self._lifespan.open()
@@ -140,31 +132,24 @@ class Worker:
         await self._lifespan.close()
 
     async def run(self) -> None:
-        """Work until SIGINT, SIGTERM, an order or `ask_to_stop`, then stop gracefully."""
+        """Work until SIGINT, SIGTERM or `ask_to_stop`, then stop gracefully."""
         with stop_on_signals(self.ask_to_stop):
             await self.start()
-            await self.asked_to_stop()
+            await self._stop.wait()
             await self.stop()
 
     def ask_to_stop(self) -> None:
         self._stop.set()
 
-    async def asked_to_stop(self) -> None:
-        """Wait until it was asked; stopping is the caller's to do."""
-        await self._stop.wait()
-
     def _beating(self, store: Store) -> Sequence[Service]:
         """What must not wait for a handler that blocks the event loop."""
         return (
             Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
-            Presence(store, self._describe, self._told),
+            Presence(store, self._describe),
         )
 
     def _forget(self, claim: Claim) -> None:
         self._hand.drop([claim])
-
-    def _told(self, order: Order | None) -> None:
-        self._loop.call_soon_threadsafe(self._orders.follow, order)
 
     def _lose(self, lease: Lease) -> None:
         self._loop.call_soon_threadsafe(self._runner.lose, lease)
@@ -178,8 +163,6 @@ class Worker:
             self._settings.concurrency,
             self._started_at,
             active=self._runner.active,
-            memory=resident(),
-            quiet=self._fetcher.quiet,
         )
 
 

@@ -17,7 +17,7 @@ VARIABLE: Final = "WINDLASS_TETHER"
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that the supervisor should know."""
 
-    kind: Literal["ready", "due", "refused", "files", "dismissed"]
+    kind: Literal["ready", "due", "refused", "files"]
     text: str = ""
     """why it is due to be replaced, or why it cannot start"""
     files: tuple[str, ...] = ()

@@ -40,8 +40,6 @@ class Replica:
         self.ended = asyncio.Event()
         self.refusal: str | None = None
         self.stopping = False
-        self.dismissed = False
-        """it was told to stop, by an order: nobody is to take its place"""
         self._process = process
         self._writer = writer
         self._born = time.monotonic()
@@ -70,7 +68,7 @@ class Replica:
 
     def ask(self, reason: str) -> None:
         """Note that it is to be replaced."""
-        if not self.asked.is_set() and not self.dismissed:
+        if not self.asked.is_set():
             log.info("%s %s; another takes its place", self, reason)
             self.asked.set()
 
@@ -121,8 +119,6 @@ class Replica:
                         on_files(note.files)
                     case "files":
                         on_files(note.files)
-                    case "dismissed":
-                        self.dismissed = self.stopping = True
 
 
 async def spawn(generation: int, on_files: OnFiles, on_end: OnEnd) -> Replica:

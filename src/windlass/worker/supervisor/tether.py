@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from ...config import WorkerSettings
-from ..memory import MIB, resident
 from ..worker import Worker
+from .memory import MIB, resident
 from .note import VARIABLE, Note, encode
 from .sources import loaded
 
