@@ -32,6 +32,7 @@ from .declaration import (
 from .errors import InvalidOption
 from .history.history import History
 from .middleware import Middleware
+from .observe.ledger import Ledger
 from .producer import Producer
 from .resources import Resource, hook, overriding
 from .scheduler.upkeep import upkeep
@@ -190,7 +191,8 @@ class Windlass(Producer):
         store = await self.client.store()
         if self.history.is_kept:
             await store.keep_journal(True)
-        services = upkeep(store, self.registry, settings, self.history)
+        ledger = Ledger(self.registry)
+        services = upkeep(store, self.registry, settings, self.history, ledger)
         limit = self._wire.max_payload
         return Worker(
             self.registry,
@@ -200,6 +202,7 @@ class Windlass(Producer):
             services,
             limit,
             self.client.private_store,
+            ledger,
         )
 
     async def aclose(self) -> None:

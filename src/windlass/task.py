@@ -73,7 +73,7 @@ class Registry:
         except KeyError:
             raise UnknownTask(f"No task named {name} is registered in this app.") from None
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._tasks
 
     def __iter__(self) -> Iterator[str]:

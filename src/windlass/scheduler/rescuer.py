@@ -10,6 +10,7 @@ from ..core.clock import to_ms
 from ..core.model import Job, Transition
 from ..core.outcome import Lost, decide
 from ..core.retry import DEFAULT_RETRY
+from ..observe.ledger import Ledger
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -25,7 +26,13 @@ class Rescuer(Service):
     """Takes over expired leases. The lost attempt counts, so a job that kills workers dies."""
 
     def __init__(
-        self, store: Store, registry: Registry, leader: Leader, interval: float, worker: str
+        self,
+        store: Store,
+        registry: Registry,
+        leader: Leader,
+        interval: float,
+        worker: str,
+        ledger: Ledger | None = None,
     ) -> None:
         super().__init__()
         self._store = store
@@ -34,6 +41,7 @@ class Rescuer(Service):
         self._interval = interval
         self._worker = worker
         self._events = registry.events
+        self._ledger = ledger or Ledger(registry)
 
     async def run(self) -> None:
         while not self.stopping:
@@ -49,13 +57,13 @@ class Rescuer(Service):
             log.warning("rescued %d job(s) whose lease had expired", len(jobs))
             moves = [self._decide(job) for job in jobs]
             held = await self._store.finish(moves)
-            if self._events.rescued:
-                self._tell(jobs, moves, held)
+            self._note(jobs, moves, held)
         return len(jobs)
 
-    def _tell(self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]) -> None:
+    def _note(self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]) -> None:
         for job, move in zip(jobs, moves, strict=True):
             if job.id in held:
+                self._ledger.rescued(job, move)
                 self._events.rescued(job, move)
 
     def _decide(self, job: Job) -> Transition:

@@ -8,6 +8,7 @@ from ..config import WorkerSettings
 from ..core.ids import new_id
 from ..history.history import History
 from ..observe.events import Events
+from ..observe.ledger import Ledger
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -21,7 +22,11 @@ from .unblocker import Unblocker
 
 
 def upkeep(
-    store: Store, registry: Registry, settings: WorkerSettings, history: History | None = None
+    store: Store,
+    registry: Registry,
+    settings: WorkerSettings,
+    history: History | None = None,
+    ledger: Ledger | None = None,
 ) -> Sequence[Service]:
     """A leader, and what it does while it leads."""
     holder = new_id()
@@ -29,7 +34,7 @@ def upkeep(
     leader = Leader(store, holder, events=events)
     return (
         leader,
-        Rescuer(store, registry, leader, settings.rescue_interval, holder),
+        Rescuer(store, registry, leader, settings.rescue_interval, holder, ledger),
         Unblocker(store, leader),
         Ticker(store, leader, registry.schedules, events),
         Pruner(store, leader, settings.prune_interval),

@@ -21,7 +21,7 @@ from ..worker.acker import Acker
 from ..worker.attempt import Surroundings
 from ..worker.checkpoints import StoredCheckpoints
 from ..worker.executors import Executors
-from ..worker.hand import Claim, Hand
+from ..worker.hand import Hand
 from ..worker.heartbeat import Heartbeat
 from ..worker.reporter import Reporter
 from ..worker.runner import Runner
@@ -49,7 +49,7 @@ class Chores:
         self._hand = Hand(AT_ONCE)
         self._reporter = Reporter(store)
         events = site.app.registry.events
-        self._acker = Acker(store, self._hand, self._reporter, events)
+        self._acker = Acker(store, self._hand, self._reporter, events, site.ledger)
         self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose, events)
         self.workflows = StoredWorkflows(store, codecs, Stack())
         self._runner = Runner(
@@ -63,14 +63,13 @@ class Chores:
                 Stack(),
                 {},
                 self._reporter.put,
-                Transactions(store, codecs, max_result, self._forget),
+                Transactions(store, codecs, max_result, self._acker.forget),
                 StoredCheckpoints(store, codecs, max_result, self._lose),
                 self.workflows,
                 StoredSignals(store, codecs),
                 events,
             ),
-            report=self._acker.put,
-            forget=self._forget,
+            self._acker,
         )
         self._services = (self._reporter, self._acker, self._heartbeat)
 
@@ -118,6 +117,3 @@ class Chores:
 
     def _lose(self, lease: Lease) -> None:
         self._runner.lose(lease)
-
-    def _forget(self, claim: Claim) -> None:
-        self._hand.drop([claim])

@@ -84,7 +84,8 @@ async def make_server(
     site = await make_site(app, settings or ServerSettings(), has_tasks=has_tasks)
     services: list[Service] = [site.keyring, site.watcher, site.pulse]
     if site.settings.upkeep:
-        services = [*upkeep(site.store, app.registry, WorkerSettings(), app.history), *services]
+        upkeeping = upkeep(site.store, app.registry, WorkerSettings(), app.history, site.ledger)
+        services = [*upkeeping, *services]
     if app.history.is_kept:
         await site.store.keep_journal(True)
     return Server(site, services)

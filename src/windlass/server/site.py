@@ -11,6 +11,7 @@ from starlette.requests import Request
 from ..app import Windlass
 from ..config import ServerSettings
 from ..core.limit import Limit
+from ..observe.ledger import Ledger
 from ..stores.contract import Store
 from .audit import Audit
 from .caller import Caller
@@ -44,6 +45,7 @@ class Site(NamedTuple):
     watcher: Watcher
     pulse: Pulse
     meter: Meter
+    ledger: Ledger
     draining: asyncio.Event
     """set when the server is about to stop: nobody is to wait for anything any more"""
     logins: Throttle
@@ -84,6 +86,7 @@ async def make_site(
         Watcher(store),
         Pulse(store),
         Meter(),
+        Ledger(app.registry if has_tasks else None),
         asyncio.Event(),
         Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),
         authorize,

@@ -10,9 +10,10 @@ from typing import Final
 from ..core.model import Job, Transition
 from ..errors import StoreUnavailable
 from ..observe.events import Events
+from ..observe.ledger import NOT_RUN, Ledger
 from ..service import Service
 from ..stores.contract import Store
-from .hand import Hand
+from .hand import Claim, Hand
 from .reporter import Reporter
 
 log = logging.getLogger("windlass")
@@ -23,22 +24,46 @@ LARGEST_BATCH: Final = 1_000
 class Acker(Service):
     """Finishes jobs. What could not be written stays in line for the next try."""
 
-    def __init__(self, store: Store, hand: Hand, reporter: Reporter, events: Events) -> None:
+    def __init__(
+        self, store: Store, hand: Hand, reporter: Reporter, events: Events, ledger: Ledger
+    ) -> None:
         super().__init__()
         self._store = store
         self._hand = hand
         self._reporter = reporter
         self._events = events
+        self._ledger = ledger
         self._waiting: list[Transition] = []
+        self._took: list[float] = []
+        """the seconds of those attempts, in the same order"""
         self._some = asyncio.Event()
         self._none = asyncio.Event()
         self._none.set()
 
-    def put(self, transition: Transition) -> None:
+    def put(self, transition: Transition, seconds: float = NOT_RUN) -> None:
+        """Have it written what an attempt came to."""
         if not self._waiting:
             self._some.set()
             self._none.clear()
         self._waiting.append(transition)
+        self._took.append(seconds)
+
+    def note(self, job: Job, move: Transition | None, seconds: float, settled: bool) -> None:
+        """Take note of an attempt of which nothing is left to write.
+
+        Its lease was lost, if there is no move. `settled` is what a transaction has tried to write.
+        """
+        if settled:
+            self._ledger.settle_one(job, move, seconds)
+            if move is None:
+                self._events.refused(job)
+        else:
+            self.forget((job.id, job.fence))
+            self._events.lost(job)
+
+    def forget(self, claim: Claim) -> None:
+        """Let go of a job of which nothing is left to write."""
+        self._hand.drop([claim])
 
     async def run(self) -> None:
         while True:
@@ -50,8 +75,9 @@ class Acker(Service):
             except StoreUnavailable as error:
                 self._settle_some(batch, error)
                 raise
-            del self._waiting[: len(batch)]
-            self._settle(batch, held)
+            took = self._took[: len(batch)]
+            del self._waiting[: len(batch)], self._took[: len(batch)]
+            self._settle(batch, took, held)
 
     async def drain(self, timeout: float) -> None:
         """Wait until everything is written; what is not by then, its lease recovers."""
@@ -66,13 +92,21 @@ class Acker(Service):
 
     def _settle_some(self, batch: list[Transition], error: StoreUnavailable) -> None:
         """Be done with what was written; the others go behind those that have not been tried."""
-        written = [each for each in batch if (each.id, each.fence) in error.settled]
-        left = [each for each in batch if (each.id, each.fence) not in error.settled]
-        self._waiting = self._waiting[len(batch) :] + left
-        self._settle(written, error.held)
+        written: list[Transition] = []
+        took: list[float] = []
+        left = self._waiting[len(batch) :], self._took[len(batch) :]
+        for each, seconds in zip(batch, self._took, strict=False):
+            is_written = (each.id, each.fence) in error.settled
+            moves, times = (written, took) if is_written else left
+            moves.append(each)
+            times.append(seconds)
+        self._waiting, self._took = left
+        self._settle(written, took, error.held)
 
-    def _settle(self, batch: list[Transition], held: frozenset[str]) -> None:
+    def _settle(self, batch: list[Transition], took: list[float], held: frozenset[str]) -> None:
         jobs = self._hand.drop([(transition.id, transition.fence) for transition in batch])
+        if batch:
+            self._ledger.settle(jobs, batch, took, held)
         if len(held) < len(batch):
             self._note_lost(batch, jobs, held)
         if not self._waiting:

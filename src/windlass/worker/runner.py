@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import copy_context
 from typing import Any, Final
 
@@ -21,8 +21,10 @@ from ..core.retry import DEFAULT_RETRY, RetryPolicy
 from ..errors import LeaseLost, UnknownTask
 from ..middleware import Stack
 from ..observe.events import waited
+from ..observe.ledger import NOT_RUN
 from ..service import is_being_cancelled
 from ..task import Registry
+from .acker import Acker
 from .attempt import Surroundings, begin, encoded, failed, unknown
 from .gathering import Gathering
 from .hand import Claim
@@ -36,7 +38,7 @@ STALL: Final = 0.5
 class Runner:
     """Starts attempts, at most `size` at a time.
 
-    Each ends in one call: `report` of what it came to, or `forget` if its lease was lost.
+    Each ends in one call of the acker: what it came to, or that its lease was lost.
     """
 
     def __init__(
@@ -47,8 +49,7 @@ class Runner:
         max_result: int,
         patience: int,
         surroundings: Surroundings,
-        report: Callable[[Transition], None],
-        forget: Callable[[Claim], None],
+        acker: Acker,
     ) -> None:
         self._registry = registry
         self._codecs = codecs
@@ -62,8 +63,7 @@ class Runner:
         self._workflows = surroundings.workflows
         self._signals = surroundings.signals
         self._events = surroundings.events
-        self._report = report
-        self._forget = forget
+        self._acker = acker
         self._loop = asyncio.get_running_loop()
         self._variables = copy_context()
         self._backlog: deque[Job | Gathering] = deque()
@@ -115,7 +115,7 @@ class Runner:
                 part.drop(claim)
             if not isinstance(part, Gathering) or not part.jobs:
                 self._backlog.remove(part)
-            self._forget(claim)
+            self._acker.forget(claim)
             self._events.lost(lost[0])
             return
 
@@ -124,7 +124,7 @@ class Runner:
         while self._backlog:
             part = self._backlog.popleft()
             for job in _jobs(part):
-                self._report(decide(job, Released()))
+                self._acker.put(decide(job, Released()))
 
     async def drain(self, timeout: float) -> None:
         """Let running attempts finish; after `timeout` seconds cancel and release them."""
@@ -168,12 +168,12 @@ class Runner:
     async def _attempt(self, job: Job) -> None:
         began = time.perf_counter()
         policy = DEFAULT_RETRY
-        started = False
+        started = settled = False
         move: Transition | None = None
         raised: BaseException | None = None
         try:
             if has_expired(job):
-                self._report(decide(job, Expired()))
+                move = decide(job, Expired())
                 return
             surroundings: Surroundings = self._surroundings
             inputs: Sequence[Any] = ()
@@ -181,7 +181,7 @@ class Runner:
                 definition = self._registry[job.spec.task]
             except UnknownTask:
                 if job.spec.task not in self._workflows.tasks:
-                    self._report(unknown(job, self._patience))
+                    move = unknown(job, self._patience)
                     return
                 definition, surroundings = self._workflows.tasks[job.spec.task], self._bare
             started, policy = True, definition.policy
@@ -197,54 +197,42 @@ class Runner:
                 batch = batch or self._enter(job, Gathering([job]))
             value = await begin(definition, codec, job, surroundings, inputs, batch)
             if self._transactions.completed and self._transactions.ended(job, value):
-                move = decide(job, Succeeded())
+                move, settled = decide(job, Succeeded()), True
                 return
             result = encoded(definition, codec, value, self._max_result)
             move = decide(job, Succeeded(result))
-            self._report(move)
-        except asyncio.CancelledError as error:
-            raised = error
-            move = self._cancelled(job, error, policy)
         except BaseException as error:
-            raised = error
             if not self._loop.is_running():
                 # The process ends before its handler does; the lease recovers the job.
+                started = False
                 raise
-            move = self._failed(job, error, policy)
+            raised = error
+            settled = self._transactions.ended(job, error=error)
+            move = self._after(job, error, policy, settled)
         finally:
+            now = time.perf_counter()
+            if move is not None and not settled:
+                self._acker.put(move, now - began if started else NOT_RUN)
+            elif started:
+                self._acker.note(job, move, now - began, settled)
             if started and self._events.ended:
-                self._events.ended(job, move, time.perf_counter() - began, raised)
+                self._events.ended(job, move, now - began, raised)
             # Or the error, its traceback and this frame would keep each other alive.
             raised = None
-            self._end(job, began)
+            self._end(job, began, now)
 
-    def _cancelled(
-        self, job: Job, error: asyncio.CancelledError, policy: RetryPolicy
+    def _after(
+        self, job: Job, error: BaseException, policy: RetryPolicy, settled: bool
     ) -> Transition | None:
-        """What follows a cancelled attempt; None if its lease was lost."""
-        if not is_being_cancelled() or (job.id, job.fence) in self._transactions.completed:
-            # If the handler let one of its own escape, that is its failure.
-            return self._failed(job, error, policy)
-        if (job.id, job.fence) in self._lost:
-            self._forget((job.id, job.fence))
-            self._events.lost(job)
-            return None
-        move = decide(job, Released())
-        self._report(move)
-        return move
+        """The move that follows an error; None if the lease was lost."""
+        if settled:
+            return None if isinstance(error, LeaseLost) else decide(job, Succeeded())
+        if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
+            return None if (job.id, job.fence) in self._lost else decide(job, Released())
+        # Also if the handler let a cancellation of its own escape: that is its failure.
+        return failed(job, error, policy)
 
-    def _failed(self, job: Job, error: BaseException, policy: RetryPolicy) -> Transition | None:
-        """What follows an error; None if its lease was lost."""
-        if self._transactions.ended(job, error=error):
-            if isinstance(error, LeaseLost):
-                self._events.refused(job)
-                return None
-            return decide(job, Succeeded())
-        move = failed(job, error, policy)
-        self._report(move)
-        return move
-
-    def _end(self, job: Job, began: float) -> None:
+    def _end(self, job: Job, began: float, now: float) -> None:
         """Note the pace, and start the next one in the place of this."""
         claim = (job.id, job.fence)
         del self._running[claim]
@@ -255,7 +243,7 @@ class Runner:
             self._workflows.memberships.pop(claim, None)
         if self._signals.told:
             self._signals.told.pop(claim, None)
-        now = self._last_end = time.perf_counter()
+        self._last_end = now
         before = self._seconds
         self._seconds = now - began if before is None else 0.9 * before + 0.1 * (now - began)
         if self._gatherings:

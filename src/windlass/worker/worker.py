@@ -31,6 +31,7 @@ from ..core.codec import MAX_PAYLOAD, Codecs
 from ..core.ids import new_id
 from ..core.model import Lease
 from ..core.workers import WorkerInfo
+from ..observe.ledger import Ledger
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -40,7 +41,7 @@ from .attempt import Surroundings
 from .checkpoints import StoredCheckpoints
 from .executors import Executors
 from .fetcher import Fetcher
-from .hand import Claim, Hand
+from .hand import Hand
 from .heartbeat import Heartbeat
 from .lifespan import Lifespan
 from .presence import Presence
@@ -66,6 +67,7 @@ class Worker:
         upkeep: Sequence[Service] = (),
         max_result: int = MAX_PAYLOAD,
         connect: Connect | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.id = new_worker_id()
         self._settings = settings
@@ -75,7 +77,8 @@ class Worker:
         self._started_at = system_clock()
         self._reporter = Reporter(store)
         self._events = registry.events
-        self._acker = Acker(store, hand, self._reporter, self._events)
+        self.ledger = ledger or Ledger(registry)
+        self._acker = Acker(store, hand, self._reporter, self._events, self.ledger)
         self._runner = Runner(
             registry,
             codecs,
@@ -87,7 +90,7 @@ class Worker:
                 registry.middleware,
                 self._lifespan.values,
                 self._reporter.put,
-                Transactions(store, codecs, max_result, self._forget),
+                Transactions(store, codecs, max_result, self._acker.forget),
                 StoredCheckpoints(
                     store, codecs, max_result, lambda lease: self._runner.lose(lease)
                 ),
@@ -95,8 +98,7 @@ class Worker:
                 StoredSignals(store, codecs),
                 self._events,
             ),
-            report=self._acker.put,
-            forget=self._forget,
+            self._acker,
         )
         self._aside = Aside(connect or (lambda: nullcontext(store)), self._beating)
         self._loop = asyncio.get_running_loop()
@@ -147,9 +149,6 @@ class Worker:
             Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
             Presence(store, self._describe),
         )
-
-    def _forget(self, claim: Claim) -> None:
-        self._hand.drop([claim])
 
     def _lose(self, lease: Lease) -> None:
         self._loop.call_soon_threadsafe(self._runner.lose, lease)
