@@ -37,6 +37,7 @@ from .producer import Producer
 from .resources import Resource, hook, overriding
 from .scheduler.upkeep import upkeep
 from .task import Registry, Task, Wire
+from .worker.metering import endpoint, metrics_for
 from .worker.worker import Worker
 
 P = ParamSpec("P")
@@ -71,7 +72,7 @@ class Windlass(Producer):
         self.registry = Registry()
         super().__init__(
             Wire(
-                Client(self.url, clock),
+                Client(self.url, clock, self.registry.events),
                 Codecs(codec, *codecs, limit=max_payload),
                 max_payload,
                 self.registry.middleware,
@@ -188,13 +189,15 @@ class Windlass(Producer):
     async def worker(self, settings: WorkerSettings | None = None) -> Worker:
         """A worker for this app's tasks on the running event loop, not started yet."""
         settings = settings or WorkerSettings()
+        # First: calls of a store are told only to those who listen when it is opened.
+        metrics = metrics_for(self.registry.events) if settings.metrics_port else None
         store = await self.client.store()
         if self.history.is_kept:
             await store.keep_journal(True)
         ledger = Ledger(self.registry)
         services = upkeep(store, self.registry, settings, self.history, ledger)
         limit = self._wire.max_payload
-        return Worker(
+        worker = Worker(
             self.registry,
             self.codecs,
             store,
@@ -204,6 +207,9 @@ class Windlass(Producer):
             self.client.private_store,
             ledger,
         )
+        if metrics is not None:
+            worker.endpoint = endpoint(settings, metrics.figures, worker.fault)
+        return worker
 
     async def aclose(self) -> None:
         """Close what async code on this event loop used."""

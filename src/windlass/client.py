@@ -18,7 +18,9 @@ from .core.model import Job, NewJob, Receipt
 from .core.states import FINISHED
 from .errors import UnknownJob, WrongState
 from .intake import Intake, Made
+from .observe.events import Events
 from .stores.contract import Store
+from .stores.observed import observed
 from .stores.open import open_store
 from .sync import PerProcess, Portal, drive, refuse_in_loop
 
@@ -28,9 +30,10 @@ T = TypeVar("T")
 class Client:
     """Opens stores where they are needed: one for each event loop, one for blocking code."""
 
-    def __init__(self, url: str, clock: Clock | None = None) -> None:
+    def __init__(self, url: str, clock: Clock | None = None, events: Events | None = None) -> None:
         self.url = url
         self._clock = clock
+        self._events = events or Events()
         self._shared = open_store(url, clock=clock) if url.startswith("memory:") else None
         self._by_loop: dict[asyncio.AbstractEventLoop, asyncio.Future[Store]] = {}
         self._portal = Portal()
@@ -61,12 +64,12 @@ class Client:
     async def private_store(self) -> AsyncIterator[Store]:
         """A store for the running event loop alone, in whichever thread; closed at the end."""
         if self._shared is not None:
-            yield self._shared
+            yield observed(self._shared, self._events)
             return
         store = open_store(self.url, clock=self._clock, blocking=True)
         await store.open()
         try:
-            yield store
+            yield observed(store, self._events)
         finally:
             await store.close()
 
@@ -125,7 +128,7 @@ class Client:
     async def _open(self) -> Store:
         store = self._shared or open_store(self.url, clock=self._clock)
         await store.open()
-        return store
+        return observed(store, self._events)
 
     def _open_blocking(self) -> Store:
         store = self._shared or open_store(self.url, clock=self._clock, blocking=True)
@@ -133,7 +136,7 @@ class Client:
             drive(store.open())
         else:
             self._portal.run(store.open())
-        return store
+        return observed(store, self._events)
 
     def _forget_failed(
         self, loop: asyncio.AbstractEventLoop, opening: asyncio.Future[Store]

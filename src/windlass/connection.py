@@ -97,4 +97,4 @@ def connect(
 
         url = with_key(url, key)
     known = Codecs(codec, *codecs, limit=max_payload)
-    return Connection(Wire(Client(url), known, max_payload, stack, {}), where)
+    return Connection(Wire(Client(url, events=stack.events), known, max_payload, stack, {}), where)

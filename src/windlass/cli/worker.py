@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from msgspec.structs import replace
 
 from ..app import Windlass
 from ..config import WorkerSettings, load
 from ..errors import WindlassError
 from ..observe.logs import set_up
+from ..worker.metering import metrics_for
 from ..worker.shutdown import stop_on_signals
 from ..worker.supervisor import Supervisor
 from ..worker.supervisor.note import Note
@@ -91,12 +93,18 @@ async def _serve(
     app: Windlass, settings: WorkerSettings, line: Tether | None, sources: Path | None
 ) -> None:
     stop = asyncio.Event()
+    figures = None
+    if line is not None and settings.metrics_port:
+        # The supervisor tells them, on one port for all of its processes.
+        figures = metrics_for(app.registry.events).figures
+        settings = replace(settings, metrics_port=0)
     try:
         worker = await app.worker(settings)
         with stop_on_signals(stop.set):
             await worker.start()
             log.info("worker %s started on %s", worker.id, _description(app, settings))
-            async with line.held(worker, settings, sources, stop.set) if line else nullcontext():
+            held = line.held(worker, settings, sources, figures, stop.set) if line else None
+            async with held or nullcontext():
                 await stop.wait()
                 log.info("stopping: running jobs may finish, a second signal ends at once")
                 await worker.stop()

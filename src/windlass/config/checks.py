@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 
 from ..errors import ConfigError
+
+LAST_PORT: Final = 65_535
 
 
 def check_above_zero(settings: msgspec.Struct, *names: str) -> None:
@@ -34,3 +36,9 @@ def check_choices(settings: msgspec.Struct, **choices: Any) -> None:
     for name, kind in choices.items():
         if getattr(settings, name) not in get_args(kind):
             raise ConfigError(f"{name} must be one of {', '.join(get_args(kind))}.")
+
+
+def check_port(settings: msgspec.Struct, *names: str) -> None:
+    for name in names:
+        if not 0 <= getattr(settings, name) <= LAST_PORT:
+            raise ConfigError(f"{name} must be from 0 to {LAST_PORT:,}.")

@@ -10,11 +10,10 @@ import msgspec
 
 from ..core.limit import Limit
 from ..errors import ConfigError, InvalidOption
-from .checks import check_above_zero, check_choices, check_finite, check_not_negative
+from .checks import LAST_PORT, check_above_zero, check_choices, check_finite, check_not_negative
 from .logs import Level, LogFormat
 
 NO_PORT: Final = -1
-LAST_PORT: Final = 65_535
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..core.rotation import parse_queues
-from .checks import check_above_zero, check_choices, check_finite, check_not_negative
+from .checks import check_above_zero, check_choices, check_finite, check_not_negative, check_port
 from .logs import Capture, Level, LogFormat
 
 
@@ -45,12 +45,18 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     attempts_keep: float = 604_800.0
     """how long what attempts came to and logged is kept; 0 keeps none of it"""
 
+    metrics_port: int = 0
+    """port that tells metrics and health over HTTP; 0 is none"""
+    metrics_host: str = "127.0.0.1"
+    """name or address of that port; 0.0.0.0 in a container, for others to reach it"""
+
     def __post_init__(self) -> None:
         parse_queues(self.queues, strict=self.strict)
         times = ("lease", "rescue_interval", "prune_interval")
         patience = ("shutdown_timeout", "hook_timeout", "unknown_patience", "attempts_keep")
         check_above_zero(self, "concurrency", "processes", *times)
         check_not_negative(self, "max_jobs", "max_memory", *patience)
+        check_port(self, "metrics_port")
         check_finite(self, *times, *patience)
         check_choices(self, log_level=Level, log_format=LogFormat, log_capture=Capture)
 

@@ -8,17 +8,36 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Generic, ParamSpec
+from typing import Any, Final, Generic, ParamSpec, Protocol
 
 from msgspec.structs import replace
 
 from ..core.model import Job, Lease, NewJob, Receipt, Transition
 from ..core.schedule import Schedule
 from ..errors import InvalidOption
+from .ledger import Ledger
 
 log = logging.getLogger("windlass")
 
 P = ParamSpec("P")
+
+
+class Working(Protocol):
+    """A worker, as observers see it, from any thread."""
+
+    ledger: Ledger
+    """what it counts"""
+
+    @property
+    def slots(self) -> int:
+        """How many jobs it can run at the same time; none once it has stopped."""
+
+    @property
+    def busy(self) -> int:
+        """How many of these are taken."""
+
+    def running(self) -> Sequence[Job]:
+        """The jobs whose attempts are under way."""
 
 
 class Observer:
@@ -34,6 +53,9 @@ class Observer:
 
     def enqueued(self, job: NewJob, receipt: Receipt) -> None:
         """The store has the job, or had it before: then the receipt says duplicate."""
+
+    def working(self, worker: Working) -> None:
+        """A worker starts."""
 
     def started(self, job: Job, waited: float) -> None:
         """An attempt begins, `waited` seconds after the job was due.
@@ -98,6 +120,7 @@ class Events:
 
     enqueuing: Listeners[[NewJob]]
     enqueued: Listeners[[NewJob, Receipt]]
+    working: Listeners[[Working]]
     started: Listeners[[Job, float]]
     ended: Listeners[[Job, Transition | None, float, BaseException | None]]
     lost: Listeners[[Job]]

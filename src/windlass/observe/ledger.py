@@ -1,7 +1,7 @@
 """What a process counts of its jobs, by queue and task. Always, so it must cost next to nothing.
 
-One thread writes, that of the event loop which runs the jobs; others may read at any time. Both the
-tallies that the store keeps and what Prometheus scrapes are made of this: a job is counted once.
+One thread writes, that of the event loop which runs the jobs; others may read at any time. What
+Prometheus scrapes is made of this: a job is counted once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from bisect import bisect_left
 from collections.abc import Container, Sequence
 from typing import Final
 
-from ..core import stats
+import msgspec
+
 from ..core.model import Job, Transition
 from ..core.outcome import COMPLETED
 from ..core.states import State
@@ -18,8 +19,8 @@ from ..core.states import State
 SCRAPED: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 """The bounds of a histogram as Prometheus has them by default."""
 
-BOUNDS: Final = tuple(sorted({*stats.BOUNDS, *SCRAPED}))
-"""Seconds; what is counted by these can be told by either of the two."""
+BOUNDS: Final = (*SCRAPED, 30, 60, 300, 1800)
+"""Seconds. More than Prometheus is told: most of what is slow is slower than its last bound."""
 
 _BOUNDS_MS: Final = tuple(round(bound * 1000) for bound in BOUNDS)
 
@@ -31,37 +32,45 @@ NOT_RUN: Final = -1.0
 """In place of the seconds of an attempt that was never started."""
 
 
-class Spread:
-    """How long something took, each time."""
+class Spread(msgspec.Struct):
+    """How long something took, each time. `counts` are by the first bound that it did not pass."""
 
-    __slots__ = ("counts", "seconds")
+    counts: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    seconds: float = 0.0
 
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS) + 1)
-        """how many did not pass each of the bounds, and passed the one before"""
-        self.seconds = 0.0
+    def note(self, seconds: float) -> None:
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+    def add(self, other: Spread) -> None:
+        self.counts = [a + b for a, b in zip(self.counts, other.counts, strict=True)]
+        self.seconds += other.seconds
 
 
-class Row:
-    """The counts of one task in one queue."""
+class Row(msgspec.Struct):
+    """The counts of one task in one queue. `enqueued` and `started` are counted elsewhere."""
 
-    __slots__ = (
-        "cancelled",
-        "completed",
-        "dead",
-        "failed",
-        "refused",
-        "rescued",
-        "retried",
-        "run",
-        "wait",
-    )
+    enqueued: int = 0
+    started: int = 0
+    completed: int = 0
+    failed: int = 0
+    retried: int = 0
+    dead: int = 0
+    cancelled: int = 0
+    rescued: int = 0
+    fence_refused: int = 0
+    run: Spread = msgspec.field(default_factory=Spread)
+    wait: Spread = msgspec.field(default_factory=Spread)
 
-    def __init__(self) -> None:
-        self.completed = self.failed = self.retried = self.dead = self.cancelled = 0
-        self.rescued = self.refused = 0
-        self.run = Spread()
-        self.wait = Spread()
+    def add(self, other: Row) -> None:
+        for name in COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.run.add(other.run)
+        self.wait.add(other.wait)
+
+
+COUNTS: Final = Row.__struct_fields__[:-2]
+"""The counts of a row that are plain numbers."""
 
 
 class Ledger:
@@ -74,13 +83,15 @@ class Ledger:
     def row(self, queue: str, task: str) -> Row:
         """The row of a task in a queue, or of all others."""
         found = self.rows.get((queue, task))
-        if found is not None:
-            return found
+        return found or self.rows.setdefault(self.key(queue, task), Row())
+
+    def key(self, queue: str, task: str) -> tuple[str, str]:
+        """Under which queue and task a job is counted: there is a bound to how many there are."""
         if self._known is not None and task not in self._known:
             task = OTHER
         if (queue, task) not in self.rows and len(self.rows) >= MOST_ROWS:
-            queue = task = OTHER
-        return self.rows.setdefault((queue, task), Row())
+            return OTHER, OTHER
+        return queue, task
 
     def settle(
         self,
@@ -137,13 +148,12 @@ class Ledger:
         """Count one attempt; without a move its lease was lost."""
         row = self.row(job.queue, job.spec.task)
         if seconds >= 0:
-            row.run.counts[bisect_left(BOUNDS, seconds)] += 1
-            row.run.seconds += seconds
+            row.run.note(seconds)
             wait = max((job.started_at or 0) - job.due, 0)
             row.wait.counts[bisect_left(_BOUNDS_MS, wait)] += 1
             row.wait.seconds += wait / 1000
         if move is None:
-            row.refused += 1
+            row.fence_refused += 1
         else:
             _count_move(row, move)
 

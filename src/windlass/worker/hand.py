@@ -38,6 +38,11 @@ class Hand:
         # Read from the heartbeat's thread: copying the values is one step, going over them is not.
         return [job.lease for job in list(self._jobs.values())]
 
+    def of(self, claims: Iterable[Claim]) -> Sequence[Job]:
+        """Those of these jobs that are in hand."""
+        found = [self._jobs.get(claim) for claim in claims]
+        return [job for job in found if job is not None]
+
     def take(self, jobs: Iterable[Job]) -> None:
         self._jobs.update({(job.id, job.fence): job for job in jobs})
 

@@ -22,14 +22,18 @@ LIFE: Final = 30.0
 class Presence(Service):
     """Says every few seconds that the worker is there, and good-bye at its end."""
 
-    def __init__(self, store: Store, describe: Callable[[], WorkerInfo]) -> None:
+    def __init__(
+        self, store: Store, describe: Callable[[], WorkerInfo], seen: Callable[[], None]
+    ) -> None:
         super().__init__()
         self._store = store
         self._describe = describe
+        self._seen = seen
 
     async def run(self) -> None:
         while not self.stopping:
             await self._store.beat(self._describe(), to_ms(LIFE))
+            self._seen()
             await self.pause(BEAT)
 
     async def stop(self) -> None:

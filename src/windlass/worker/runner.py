@@ -82,6 +82,11 @@ class Runner:
         """How many slots are taken now: by an attempt, or by those of a batch together."""
         return len(self._running) - self._surplus
 
+    @property
+    def claims(self) -> Sequence[Claim]:
+        """Those of the attempts that run now; from any thread."""
+        return list(self._running)
+
     def pace(self) -> float | None:
         """How long an attempt takes, a moving average; None before the first one."""
         return self._seconds

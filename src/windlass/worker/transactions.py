@@ -30,6 +30,7 @@ from ..errors import LeaseLost, UsageError, WouldBlock
 from ..stores.contract import Store
 from ..stores.guest.guest import AsyncGuest, BlockingGuest
 from ..stores.guest.recognize import guest_of
+from ..stores.observed import engine_of
 from ..stores.sql.operation import Plan
 from ..stores.sql.store import SqlStore
 from .hand import Claim
@@ -46,7 +47,7 @@ class Transactions:
     def __init__(
         self, store: Store, codecs: Codecs, max_result: int, forget: Callable[[Claim], None]
     ) -> None:
-        self._store = store
+        self._store = engine_of(store)
         self._codecs = codecs
         self._max_result = max_result
         self._forget = forget

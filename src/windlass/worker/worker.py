@@ -23,14 +23,15 @@ import socket
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Final
+from typing import Final, Literal
 
 from ..config import WorkerSettings
 from ..core.clock import system_clock, to_ms
 from ..core.codec import MAX_PAYLOAD, Codecs
 from ..core.ids import new_id
-from ..core.model import Lease
+from ..core.model import Job, Lease
 from ..core.workers import WorkerInfo
+from ..observe.endpoint import Endpoint
 from ..observe.ledger import Ledger
 from ..service import Service
 from ..stores.contract import Store
@@ -53,6 +54,14 @@ from .transactions import Transactions
 from .workflows import StoredWorkflows
 
 SHORTEST_FLUSH: Final = 1.0
+LONGEST_SILENCE: Final = 15.0
+"""Three beats: a worker that has not heard of the store for so many seconds is not ready."""
+
+_NOT_READY: Final = {
+    "new": "The worker has not started yet.",
+    "stopping": "The worker is stopping.",
+    "stopped": "The worker has stopped.",
+}
 
 
 class Worker:
@@ -105,22 +114,58 @@ class Worker:
         self._fetcher = Fetcher(store, settings, self.id, hand, self._runner)
         self._upkeep = upkeep
         self._stop = asyncio.Event()
+        self._state: Literal["new", "working", "stopping", "stopped"] = "new"
+        self._seen_at = time.monotonic()
+        self.endpoint: Endpoint | None = None
+        """where it tells its metrics, if it does"""
+
+    @property
+    def slots(self) -> int:
+        """How many jobs can run at the same time; none once it has stopped."""
+        return 0 if self._state == "stopped" else self._settings.concurrency
+
+    @property
+    def busy(self) -> int:
+        """How many slots are taken."""
+        return self._runner.active
+
+    def running(self) -> Sequence[Job]:
+        """The jobs whose attempts are under way; from any thread."""
+        return self._hand.of(self._runner.claims)
 
     @property
     def ran(self) -> int:
         """How many attempts have ended here."""
         return self._runner.ran
 
+    def fault(self) -> str | None:
+        """Why it is not ready, or None if it works and the store has answered lately."""
+        if self._state != "working":
+            return _NOT_READY[self._state]
+        silence = time.monotonic() - self._seen_at
+        if silence < LONGEST_SILENCE:
+            return None
+        return f"The store has not answered for {silence:.0f} s."
+
     async def start(self) -> None:
-        await self._lifespan.open()
+        if self.endpoint is not None:
+            self.endpoint.start()
+        try:
+            await self._lifespan.open()
+        except BaseException:
+            self._end()
+            raise
+        self._events.working(self)
         for service in self._upkeep:
             service.start()
         self._aside.start()
         self._reporter.start()
         self._acker.start()
         self._fetcher.start()
+        self._state = "working"
 
     async def stop(self) -> None:
+        self._state = "stopping"
         await self._fetcher.stop()
         self._runner.release_backlog()
         deadline = time.monotonic() + self._settings.shutdown_timeout
@@ -132,6 +177,12 @@ class Worker:
         for service in reversed(self._upkeep):
             await service.stop()
         await self._lifespan.close()
+        self._end()
+
+    def _end(self) -> None:
+        self._state = "stopped"
+        if self.endpoint is not None:
+            self.endpoint.stop()
 
     async def run(self) -> None:
         """Work until SIGINT, SIGTERM or `ask_to_stop`, then stop gracefully."""
@@ -147,8 +198,11 @@ class Worker:
         """What must not wait for a handler that blocks the event loop."""
         return (
             Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
-            Presence(store, self._describe),
+            Presence(store, self._describe, self._see),
         )
+
+    def _see(self) -> None:
+        self._seen_at = time.monotonic()
 
     def _lose(self, lease: Lease) -> None:
         self._loop.call_soon_threadsafe(self._runner.lose, lease)

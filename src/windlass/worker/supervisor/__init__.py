@@ -20,9 +20,13 @@ from typing import Any, Final
 
 from ...config import WorkerSettings
 from ...errors import WindlassError
+from ...observe.figures import decode
+from ..metering import endpoint
 from ..shutdown import SIGNALS
+from .note import Note
 from .replica import Replica, first, spawn
 from .sources import Sources
+from .sums import Sums
 
 log = logging.getLogger("windlass")
 
@@ -56,6 +60,10 @@ class Supervisor:
         self._reload = reload
         # Whoever develops does not want to wait for the old code to finish its jobs.
         self._turn = asyncio.Semaphore(1_000_000 if reload else 1)
+        self._sums = Sums()
+        self._endpoint = None
+        if settings.metrics_port:
+            self._endpoint = endpoint(settings, self._sums.total, self._sums.fault)
         self._living: set[Replica] = set()
         self._placed: set[Replica] = set()
         self._first_up = asyncio.Event()
@@ -69,6 +77,8 @@ class Supervisor:
 
         Raises `CannotStart` if the very first process says that it cannot.
         """
+        if self._endpoint is not None:
+            self._endpoint.start()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
@@ -86,6 +96,8 @@ class Supervisor:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await asyncio.gather(*(replica.stop(self._patience) for replica in self._living))
+            if self._endpoint is not None:
+                self._endpoint.stop()
         if self._failed.done():
             self._failed.result()
         log.info("supervisor stopped")
@@ -191,7 +203,7 @@ class Supervisor:
 
     async def _start(self) -> Replica | None:
         try:
-            replica = await spawn(self._generation, self._sources.add, self._bury)
+            replica = await spawn(self._generation, self._sources.add, self._count, self._bury)
         except OSError as error:
             # Too many processes, or no memory for another; those that run go on.
             log.error("no process could be started: %s", error)
@@ -200,9 +212,13 @@ class Supervisor:
         self._living.add(replica)
         return replica
 
+    def _count(self, replica: Replica, note: Note) -> None:
+        self._sums.take(replica, decode(note.figures), note.text)
+
     def _bury(self, replica: Replica) -> None:
         """Say how it ended."""
         self._living.discard(replica)
+        self._sums.bury(replica)
         if replica.refusal is None:
             log.log(
                 logging.INFO if replica.stopping else logging.WARNING,

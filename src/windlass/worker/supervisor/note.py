@@ -17,11 +17,13 @@ VARIABLE: Final = "WINDLASS_TETHER"
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that the supervisor should know."""
 
-    kind: Literal["ready", "due", "refused", "files"]
+    kind: Literal["ready", "due", "refused", "files", "figures"]
     text: str = ""
-    """why it is due to be replaced, or why it cannot start"""
+    """why it is due to be replaced, why it cannot start, or why it is not ready"""
     files: tuple[str, ...] = ()
     """source files that it has loaded"""
+    figures: bytes = b""
+    """what it has counted since it started"""
 
 
 def encode(note: Note) -> bytes:

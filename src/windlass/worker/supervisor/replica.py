@@ -10,11 +10,11 @@ import socket
 import sys
 import time
 from asyncio.subprocess import Process
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
-from .note import VARIABLE, decode
+from .note import VARIABLE, Note, decode
 
 log = logging.getLogger("windlass")
 
@@ -23,6 +23,7 @@ LAST_WORDS: Final = 1.0
 """How long to go on reading after the end; whatever the process forked may hold the line."""
 
 OnFiles = Callable[[Iterable[str]], None]
+OnFigures = Callable[["Replica", Note], None]
 OnEnd = Callable[["Replica"], None]
 
 
@@ -92,12 +93,19 @@ class Replica:
             self.kill()
             await self.ended.wait()
 
-    def follow(self, reader: asyncio.StreamReader, on_files: OnFiles, on_end: OnEnd) -> None:
+    def follow(
+        self,
+        reader: asyncio.StreamReader,
+        on_files: OnFiles,
+        on_figures: OnFigures,
+        on_end: OnEnd,
+    ) -> None:
         """Take its notes, from now until its end."""
-        self._follow = asyncio.create_task(self._live(reader, on_files, on_end))
+        listening = self._listen(reader, on_files, on_figures)
+        self._follow = asyncio.create_task(self._live(listening, on_end))
 
-    async def _live(self, reader: asyncio.StreamReader, on_files: OnFiles, on_end: OnEnd) -> None:
-        listening = asyncio.create_task(self._listen(reader, on_files))
+    async def _live(self, notes: Coroutine[Any, Any, None], on_end: OnEnd) -> None:
+        listening = asyncio.create_task(notes)
         await self._process.wait()
         await asyncio.wait([listening], timeout=LAST_WORDS)
         listening.cancel()
@@ -105,7 +113,9 @@ class Replica:
         on_end(self)
         self.ended.set()
 
-    async def _listen(self, reader: asyncio.StreamReader, on_files: OnFiles) -> None:
+    async def _listen(
+        self, reader: asyncio.StreamReader, on_files: OnFiles, on_figures: OnFigures
+    ) -> None:
         with suppress(ConnectionError):
             while line := await reader.readline():
                 note = decode(line)
@@ -119,9 +129,13 @@ class Replica:
                         on_files(note.files)
                     case "files":
                         on_files(note.files)
+                    case "figures":
+                        on_figures(self, note)
 
 
-async def spawn(generation: int, on_files: OnFiles, on_end: OnEnd) -> Replica:
+async def spawn(
+    generation: int, on_files: OnFiles, on_figures: OnFigures, on_end: OnEnd
+) -> Replica:
     """Start the command of this process once more, at the end of a tether.
 
     In a process group of its own: Ctrl-C in a terminal reaches the supervisor alone.
@@ -138,7 +152,7 @@ async def spawn(generation: int, on_files: OnFiles, on_end: OnEnd) -> Replica:
             env={**os.environ, VARIABLE: str(its.fileno())},
         )
     replica = Replica(process, writer, generation)
-    replica.follow(reader, on_files, on_end)
+    replica.follow(reader, on_files, on_figures, on_end)
     return replica
 
 

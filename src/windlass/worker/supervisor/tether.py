@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from ...config import WorkerSettings
+from ...observe.figures import Figures
 from ..worker import Worker
 from .memory import MIB, resident
 from .note import VARIABLE, Note, encode
+from .shipping import Shipping
 from .sources import loaded
 
 LOOK: Final = 0.2
@@ -28,11 +31,12 @@ class Tether:
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
+        self._turn = threading.Lock()
         self._told: frozenset[str] = frozenset()
 
     def tell(self, note: Note) -> None:
         # A supervisor that is gone shows by the end of the line.
-        with suppress(OSError):
+        with suppress(OSError), self._turn:
             self._line.sendall(encode(note))
 
     @asynccontextmanager
@@ -41,11 +45,13 @@ class Tether:
         worker: Worker,
         settings: WorkerSettings,
         sources: Path | None,
+        figures: Callable[[], Figures] | None,
         stop: Callable[[], None],
     ) -> AsyncIterator[None]:
         """Report on a worker that works; call `stop` when the supervisor lets go or is gone.
 
-        With `sources`, name the source files that were loaded from below that folder.
+        With `sources`, name the source files that were loaded from below that folder; with
+        `figures`, send what was counted.
         """
         loop = asyncio.get_running_loop()
 
@@ -58,11 +64,16 @@ class Tether:
         watches = [loop.create_task(self._watch_limits(worker, settings))]
         if sources is not None:
             watches.append(loop.create_task(self._watch_sources(sources)))
+        shipping = None if figures is None else Shipping(figures, worker.fault, self.tell)
+        if shipping is not None:
+            shipping.start()
         self.tell(Note("ready"))
         try:
             yield
         finally:
             loop.remove_reader(self._line)
+            if shipping is not None:
+                shipping.stop()
             for watch in watches:
                 watch.cancel()
 

@@ -1,0 +1,65 @@
+"""A store whose calls are told to those who listen: how long each took, and what it raised.
+
+One wrapper around the contract, for every engine; without listeners there is none. `wait` is left
+out: it takes as long as there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar, cast
+
+from ..observe.events import Events
+from .contract import Store
+
+T = TypeVar("T")
+
+CALLS: Final = tuple(
+    name
+    for name, member in inspect.getmembers(Store, inspect.iscoroutinefunction)
+    if name not in ("open", "close", "wait")
+)
+
+
+class Observed:
+    """Stands for a store; what is not of the contract is the store's own."""
+
+    def __init__(self, store: Store, events: Events) -> None:
+        self._engine = store
+        for name in CALLS:
+            setattr(self, name, _timed(getattr(store, name), name, events))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    @property
+    def engine(self) -> Store:
+        return self._engine
+
+
+def observed(store: Store, events: Events) -> Store:
+    """The store, with its calls told to those who listen by now."""
+    return cast(Store, Observed(store, events)) if events.called else store
+
+
+def engine_of(store: Store) -> Store:
+    """The store itself, whoever observes it."""
+    return store.engine if isinstance(store, Observed) else store
+
+
+def _timed(
+    call: Callable[..., Awaitable[T]], name: str, events: Events
+) -> Callable[..., Awaitable[T]]:
+    async def timed(*args: Any, **kwargs: Any) -> T:
+        began = time.perf_counter()
+        try:
+            answer = await call(*args, **kwargs)
+        except Exception as error:
+            events.called(name, time.perf_counter() - began, error)
+            raise
+        events.called(name, time.perf_counter() - began, None)
+        return answer
+
+    return timed
