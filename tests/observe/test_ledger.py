@@ -5,10 +5,11 @@ from itertools import count
 
 import pytest
 
+from windlass.core import stats
 from windlass.core.model import Job, Spec, Transition
 from windlass.core.states import State
 from windlass.observe import ledger
-from windlass.observe.ledger import BOUNDS, NOT_RUN, OTHER, Ledger
+from windlass.observe.ledger import BOUNDS, NOT_RUN, OTHER, SCRAPED, Ledger
 
 _number = count()
 
@@ -116,3 +117,7 @@ def test_there_is_a_bound_to_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(book.rows) == 11
     assert book.rows[OTHER, OTHER].completed == 40
     assert book.rows["q3", "t"].completed == 2
+
+
+def test_what_is_counted_can_be_told_by_the_bounds_of_either() -> None:
+    assert {*stats.BOUNDS} <= {*BOUNDS} and {*SCRAPED} <= {*BOUNDS}

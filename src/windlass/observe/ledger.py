@@ -1,7 +1,7 @@
 """What a process counts of its jobs, by queue and task. Always, so it must cost next to nothing.
 
-One thread writes, that of the event loop which runs the jobs; others may read at any time. What
-Prometheus scrapes is made of this: a job is counted once.
+One thread writes, that of the event loop which runs the jobs; others may read at any time. Both the
+tallies that the store keeps and what Prometheus scrapes are made of this: a job is counted once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from ..core import stats
 from ..core.model import Job, Transition
 from ..core.outcome import COMPLETED
 from ..core.states import State
@@ -19,8 +20,8 @@ from ..core.states import State
 SCRAPED: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 """The bounds of a histogram as Prometheus has them by default."""
 
-BOUNDS: Final = (*SCRAPED, 30, 60, 300, 1800)
-"""Seconds. More than Prometheus is told: most of what is slow is slower than its last bound."""
+BOUNDS: Final = tuple(sorted({*stats.BOUNDS, *SCRAPED}))
+"""Seconds; what is counted by these can be told by either of the two."""
 
 _BOUNDS_MS: Final = tuple(round(bound * 1000) for bound in BOUNDS)
 

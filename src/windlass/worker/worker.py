@@ -50,6 +50,7 @@ from .reporter import Reporter
 from .runner import Runner
 from .shutdown import stop_on_signals
 from .signals import StoredSignals
+from .tallier import Tallier, Unsent
 from .transactions import Transactions
 from .workflows import StoredWorkflows
 
@@ -116,6 +117,7 @@ class Worker:
         self._stop = asyncio.Event()
         self._state: Literal["new", "working", "stopping", "stopped"] = "new"
         self._seen_at = time.monotonic()
+        self._unsent = Unsent(self.ledger, self.id)
         self.endpoint: Endpoint | None = None
         """where it tells its metrics, if it does"""
 
@@ -199,6 +201,7 @@ class Worker:
         return (
             Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
             Presence(store, self._describe, self._see),
+            Tallier(store, self._unsent),
         )
 
     def _see(self) -> None:
