@@ -35,9 +35,10 @@ def declared(codecs: Codecs, judge: Job) -> int:
 
 async def members(store: Store, workflow: str, number: int) -> AsyncIterator[Job]:
     """The jobs that a workflow was enqueued with, and those that it has added to itself."""
-    found = await get_all(store, [member_id(workflow, n) for n in range(1, number + 1)])
-    for job in found.values():
-        yield job
+    ids = [member_id(workflow, n) for n in range(1, number + 1)]
+    for start in range(0, number, BATCH):
+        for job in (await store.get(ids[start : start + BATCH])).values():
+            yield job
     async for job in added(store, workflow, number):
         yield job
 

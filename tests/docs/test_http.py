@@ -97,8 +97,8 @@ def test_the_numbers_are_those_of_the_server() -> None:
     text = page(REFERENCE)
     for said in (
         f"100 by default and {MOST_LISTED:,} at most",
-        f"At most {MOST_CHANGED:,} jobs",
-        f"{MOST_PURGED:,} by a purge",
+        f"at most {MOST_CHANGED:,} jobs",
+        f"A purge changes at most {MOST_PURGED:,} by one request",
         f"at most {MOST_FOLLOWED} times",
         f"After {ALIVE:g} seconds of silence",
         f"`{RETRY.decode().strip()}`",

@@ -1,5 +1,6 @@
 """Servers for the tests of the HTTP API."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -58,6 +59,10 @@ def working(shop: Shop) -> Working:
         worker = await shop.worker(EVERY_QUEUE)
         await worker.start()
         try:
+            store = await shop.client.store()
+            async with asyncio.timeout(30):
+                while worker.id not in {each.id for each in await store.workers()}:
+                    await asyncio.sleep(0.01)
             yield worker
         finally:
             shop.opened.set()

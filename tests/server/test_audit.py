@@ -13,6 +13,7 @@ from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
 from windlass import chain
 from windlass.core.apikey import Role
+from windlass.core.workers import WorkerInfo
 from windlass.errors import ConfigError
 from windlass.server.audit import Audit
 from windlass.server.caller import ANYONE
@@ -42,6 +43,7 @@ async def act(api: Served, shop: Shop, key: str) -> None:
     await do("POST", f"jobs/{await api.enqueue('add', 1, key=key)}/cancel")
     await do("POST", f"jobs/{await dead()}/replay")
     await do("POST", f"jobs/{await api.enqueue('add', 1, key=key)}/reschedule", {"delay": 60})
+    await do("POST", f"jobs/{await api.enqueue('add', 1, key=key)}/priority", {"priority": 9})
     await do("DELETE", f"jobs/{await api.enqueue('add', 1, key=key)}")
     await do("POST", "jobs/bulk", {"action": "cancel", "where": {"queue": "sums"}})
     for action in ("pause", "resume", "purge"):
@@ -51,7 +53,11 @@ async def act(api: Served, shop: Shop, key: str) -> None:
     await do("PUT", "cron/daily", SCHEDULE)
     for action in ("pause", "resume", "trigger"):
         await do("POST", f"cron/daily/{action}")
+    await do("PATCH", "cron/daily", {"text": "@daily"})
     await do("DELETE", "cron/daily")
+    await api.store.beat(WorkerInfo("w", "host", 1, ("none",), 1, 0), 60_000)
+    for action in ("quiet", "resume", "stop"):
+        await do("POST", f"workers/w/{action}")
     step = shop.tasks["refuse"].step
     flow = await shop.aenqueue_workflow(chain(step("no")))
     await work(shop, EVERY_QUEUE)

@@ -221,7 +221,7 @@ async def test_an_address_that_is_not_utf8_is_400(api: Served, path: str) -> Non
     ("query", "said"),
     [
         ("limit=%ff", "cannot be read as parameters in UTF-8"),
-        ("x=1", "Unknown parameter 'x': known are state, queue, task, limit, cursor."),
+        ("x=1", "Unknown parameter 'x': known are worker, label, "),
         ("Limit=1", "Unknown parameter 'Limit': did you mean limit?"),
         ("limit=1&limit=1", "The parameter limit is given twice."),
         ("limit=", "A parameter does not fit"),

@@ -1,7 +1,13 @@
 """Workers, limits and tasks."""
 
-from tests.server.conftest import Working
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from tests.server.conftest import Serve, Working
 from tests.server.serving import Served
+from windlass import Context, Windlass
 
 
 async def test_workers_that_are_alive_are_listed(api: Served, working: Working) -> None:
@@ -47,3 +53,73 @@ async def test_the_tasks_of_the_app_are_listed(api: Served) -> None:
 
 async def test_without_an_app_no_tasks_are_known(bare: Served) -> None:
     assert (await bare.get("tasks")).json == {"known": False, "tasks": []}
+
+
+async def test_limits_are_those_of_one_queue_if_it_is_named(bare: Served) -> None:
+    for queue in ("a", "b", "c"):
+        for number in range(3):
+            limit = {"concurrency": 1, "name": f"dock-{number}"}
+            await bare.enqueue("ship", queue=queue, limit=limit)
+    params = {"queue": "b", "limit": "2"}
+    first = (await bare.get("limits", params=params)).json
+    rest = (await bare.get("limits", params=params | {"cursor": first["cursor"]})).json
+    seen = [(each["queue"], each["name"]) for each in first["limits"] + rest["limits"]]
+    assert seen == [("b", "dock-0"), ("b", "dock-1"), ("b", "dock-2")]
+    assert rest["cursor"] is None
+    assert (await bare.get("limits", params={"queue": "d"})).json["limits"] == []
+    await bare.add_key("admin")
+    key = await bare.add_key("read", queues=["a", "c"])
+    assert (await bare.get("limits", params={"queue": "b"}, key=key)).json["limits"] == []
+    assert len((await bare.get("limits", params={"queue": "c"}, key=key)).json["limits"]) == 3
+
+
+class Order(msgspec.Struct):
+    id: int
+    lines: list[str] = []
+
+
+class Wheel:
+    """Not a type that JSON knows."""
+
+
+async def test_the_parameters_of_a_task_are_data_for_a_form(serve: Serve) -> None:
+    app = Windlass("memory://")
+
+    @app.task(context=True)
+    async def ship(
+        context: Context,
+        order: Order,
+        /,
+        size: Literal["s", "m"],
+        wheel: Wheel,
+        *rest: int,
+        when: datetime | None = None,
+        count: "int" = 3,
+        **others: Any,
+    ) -> None: ...
+
+    api = await serve(app)
+    (task,) = (await api.get("tasks")).json["tasks"]
+    found = {each["name"]: each for each in task["parameters"]}
+    assert [(each["name"], each["kind"], each["required"]) for each in task["parameters"]] == [
+        ("order", "positional", True),
+        ("size", "either", True),
+        ("wheel", "either", True),
+        ("rest", "rest", False),
+        ("when", "named", False),
+        ("count", "named", False),
+        ("others", "others", False),
+    ]
+    assert found["size"]["schema"] == {"enum": ["m", "s"]}
+    assert found["count"] == {
+        "name": "count",
+        "kind": "named",
+        "annotation": "int",
+        "schema": {"type": "integer"},
+        "required": False,
+        "default": 3,
+    }
+    assert "Order" in found["order"]["schema"]["$defs"]
+    assert (found["wheel"]["schema"], "Wheel" in found["wheel"]["annotation"]) == (None, True)
+    assert {"type": "null"} in found["when"]["schema"]["anyOf"]
+    await app.aclose()

@@ -65,6 +65,8 @@ async def test_jobs_of_others_are_not_there(api: Served, key: str, all_queues: s
         ("GET", f"jobs/{theirs}/result", None),
         ("GET", f"jobs/{theirs}/progress", None),
         ("GET", f"jobs/{theirs}/why", None),
+        ("GET", f"jobs/{theirs}/attempts", None),
+        ("POST", f"jobs/{theirs}/priority", {"priority": 1}),
         ("POST", f"jobs/{theirs}/cancel", None),
         ("POST", f"jobs/{theirs}/replay", None),
         ("POST", f"jobs/{theirs}/replay", {"priority": 1}),
@@ -198,6 +200,9 @@ async def test_schedules_of_others_are_not_there(api: Served, key: str, all_queu
         ("POST", "/trigger"),
     ]:
         assert (await api(method, f"cron/theirs{path}", key=key)).status == 404
+    assert (await api("PATCH", "cron/theirs", {"text": "@daily"}, key=key)).status == 404
+    assert (await api("PATCH", "cron/ours", {"job": body(THEIRS)["job"]}, key=key)).status == 403
+    assert (await api("PATCH", "cron/ours", {"text": "@daily"}, key=key)).status == 200
     taken = await api("PUT", "cron/theirs", body(OURS), key=key)
     assert taken.status == 403
     assert THEIRS not in taken.detail
@@ -269,16 +274,12 @@ def test_every_route_was_thought_of() -> None:
         "purge_queue", "list_dead_groups", "replay_dead", "delete_dead", "list_schedules",
         "get_schedule", "put_schedule", "delete_schedule", "pause_schedule", "resume_schedule",
         "trigger_schedule", "list_workers", "list_limits", "list_workflows", "get_workflow",
-        "cancel_whole", "retry_whole", "follow",
+        "cancel_whole", "retry_whole", "follow", "prioritize_job", "change_schedule",
+        "list_attempts",
     }  # fmt: skip
     elsewhere = {
-        "search_history",
-        "get_past",
-        "metrics",
-        "carry_out",
-        "log_in",
-        "log_out",
-        "get_me",
-    }
-    nothing = {"list_tasks", "openapi", "reference", "livez", "readyz"}
+        "search_history", "get_past", "metrics", "carry_out", "log_in", "log_out", "get_me",
+        "get_overview", "get_stats", "quiet_worker", "resume_worker", "stop_worker", "export_dead",
+    }  # fmt: skip
+    nothing = {"explain_timetable", "list_tasks", "openapi", "reference", "livez", "readyz"}
     assert {row.name for row in ROUTES} == tried | elsewhere | nothing

@@ -1,8 +1,11 @@
 """Workflows by the API."""
 
+import pytest
+
 from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
 from windlass import chain
+from windlass.server.http import workflows
 from windlass.testing.work import work
 
 
@@ -60,3 +63,13 @@ async def test_a_job_is_no_workflow(api: Served) -> None:
             answer = await api(method, f"workflows/{path}{action}")
             assert (answer.status, answer.json["error"]) == (404, "UnknownJob")
     assert (await api.get(f"jobs/{id}")).json["state"] == "pending"
+
+
+async def test_of_a_workflow_that_is_too_large_the_first_jobs_are_shown(
+    api: Served, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = await start(shop)
+    assert (await api.get(f"workflows/{id}")).json["complete"] is True
+    monkeypatch.setattr(workflows, "MOST_SHOWN", 1)
+    shown = (await api.get(f"workflows/{id}")).json
+    assert (len(shown["jobs"]), shown["complete"]) == (1, False)

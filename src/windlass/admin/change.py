@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ..core.model import Job
-from ..core.states import DELETABLE, LIVE, REPLAYABLE, RESCHEDULABLE, State
+from ..core.states import DELETABLE, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
 from ..stores.contract import Store
 
 BATCH: Final = 500
@@ -19,6 +19,8 @@ class Change(NamedTuple):
     done: str
     states: frozenset[State]
     apply: Callable[[Store, Sequence[str]], Awaitable[frozenset[str]]]
+    is_in_effect: Callable[[Job], bool] = lambda job: False
+    """whether a job is as the change would make it, if that leaves it where it may be met again"""
 
 
 class Answer(NamedTuple):
@@ -43,7 +45,20 @@ DELETE_DEAD: Final = delete(frozenset({State.DEAD}))
 def reschedule(delay: int = 0, due: int | None = None) -> Change:
     """The change to another time; both in milliseconds, as the store takes them."""
     return Change(
-        "rescheduled", RESCHEDULABLE, lambda store, ids: store.reschedule(ids, delay, due)
+        "rescheduled",
+        RESCHEDULABLE,
+        lambda store, ids: store.reschedule(ids, delay, due),
+        lambda job: due is not None and job.due == due,
+    )
+
+
+def prioritize(priority: int) -> Change:
+    """The change to another priority."""
+    return Change(
+        "given another priority",
+        WAITING,
+        lambda store, ids: store.prioritize(ids, priority),
+        lambda job: job.priority == priority,
     )
 
 

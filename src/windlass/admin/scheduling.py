@@ -66,7 +66,7 @@ class Scheduling:
         await self._store.put_schedules([schedule])
 
     async def change(self, name: str, changes: Changes) -> None:
-        old = await self._found(name)
+        old = await self.found(name)
         job = NewJob(new_id(), old.spec, old.queue, old.priority, fresh=True)
         new = schedule_of(
             name,
@@ -86,24 +86,25 @@ class Scheduling:
 
     async def trigger(self, name: str) -> str:
         """Enqueue the job of a schedule; its id."""
-        schedule = await self._found(name)
+        schedule = await self.found(name)
         job = replace(schedule.new_job(0), id=new_id())
         return (await self._store.insert([job]))[0].id
 
     async def get(self, name: str) -> ScheduleInfo:
-        return self._info(await self._found(name), await self._store.now())
+        return self.info(await self.found(name), await self._store.now())
 
     async def list(self) -> Sequence[ScheduleInfo]:
         now = await self._store.now()
-        return [self._info(schedule, now) for schedule in await self._store.schedules()]
+        return [self.info(schedule, now) for schedule in await self._store.schedules()]
 
-    async def _found(self, name: str) -> Schedule:
+    async def found(self, name: str) -> Schedule:
+        """The schedule of a name as the store has it, or `UnknownSchedule`."""
         for schedule in await self._store.schedules():
             if schedule.name == name:
                 return schedule
         raise _unknown([name])
 
-    def _info(self, schedule: Schedule, now: int) -> ScheduleInfo:
+    def info(self, schedule: Schedule, now: int) -> ScheduleInfo:
         next_at, fault = None, None
         try:
             next_at = None if schedule.paused else schedule.timetable.after(now)

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import CorruptRecord, InvalidArguments, InvalidOption
 from .convert import MISFITS, Converter, Scope, converter_for
+from .parameter import Described, described
 from .signature import is_marker, name_of, rendered, scope_of, signature_of
 
 _POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -32,6 +33,7 @@ class Arguments:
     """
 
     __slots__ = (
+        "_described",
         "_plan",
         "_scope",
         "_shape",
@@ -53,6 +55,7 @@ class Arguments:
         self._text = rendered(self._parameters())
         self._shape = _Shape.of(self._parameters())
         self._plan: _Plan | None = None
+        self._described: Sequence[Described] | None = None
 
     @classmethod
     def of(
@@ -84,6 +87,21 @@ class Arguments:
         """Whether a call has exactly one argument, which can be given without its name."""
         least, most, keywords = self._shape
         return (least, most) == (1, 1) and not keywords[-1][1]
+
+    def name_at(self, place: int) -> str | None:
+        """The parameter that the argument at a place of a call goes to; None if there is none."""
+        parameters = self._parameters()
+        positional = [each.name for each in parameters if each.kind in _POSITIONAL]
+        if place < len(positional):
+            return positional[place]
+        rest = (each.name for each in parameters if each.kind is each.VAR_POSITIONAL)
+        return next(rest, None)
+
+    def describe(self) -> Sequence[Described]:
+        """The parameters of a call as data."""
+        if self._described is None:
+            self._described = described(self._parameters(), self._scope)
+        return self._described
 
     def check_partly(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Refuse a call that the function could not take, however many arguments came before."""

@@ -66,6 +66,20 @@ class Timetable(msgspec.Struct, frozen=True):
             return (moment // self.every + 1) * self.every
         return _ms(next(self._sim(moment)))
 
+    def coming(self, moment: int, number: int) -> Sequence[int]:
+        """The first so many ticks after `moment`."""
+        if self.every:
+            first = self.after(moment)
+            return range(first, first + number * self.every, self.every)
+        return [_ms(tick) for tick in islice(self._sim(moment), number)]
+
+    @property
+    def words(self) -> str:
+        """The text as people would say it."""
+        if self.every:
+            return f"Every {self.text.removeprefix('@every').strip()}"
+        return self._sim(0).explain()
+
     def before(self, moment: int) -> Iterator[int]:
         """The ticks up to `moment`, itself included, newest first."""
         if self.every:

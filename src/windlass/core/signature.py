@@ -54,7 +54,7 @@ def is_marker(annotation: Any, marker: type, scope: Scope) -> bool:
         kind = hint(annotation, scope)
     except Exception:
         # The marker may be imported for the type checker alone; then its name has to do.
-        written = _written(annotation) or ""
+        written = source_of(annotation) or ""
         return written.partition("[")[0].rpartition(".")[2] == marker.__name__
     return kind is marker or get_origin(kind) is marker
 
@@ -62,7 +62,7 @@ def is_marker(annotation: Any, marker: type, scope: Scope) -> bool:
 def rendered(parameters: list[Parameter]) -> str:
     shown = []
     for parameter in parameters:
-        written = _written(parameter.annotation)
+        written = source_of(parameter.annotation)
         shown.append(parameter.replace(annotation=_Source(written)) if written else parameter)
     return str(inspect.Signature(shown))
 
@@ -76,7 +76,7 @@ class _Source(str):
         return str(self)
 
 
-def _written(annotation: Any) -> str | None:
+def source_of(annotation: Any) -> str | None:
     """The source of an annotation that is not evaluated yet."""
     text = getattr(annotation, "__forward_arg__", annotation)
     return text if isinstance(text, str) else None

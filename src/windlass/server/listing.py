@@ -6,8 +6,6 @@ left of its own would be short, or empty, as often as others are busy.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Collection, Sequence
 
 import msgspec
@@ -16,9 +14,8 @@ from msgspec.structs import replace
 from ..core.lane import LanePage
 from ..core.model import JobQuery, Page
 from ..core.stats import WHOLE, StatPoint, together
-from ..errors import InvalidOption
 from ..stores.contract import Store
-from ..stores.cursor import LaneCursor, decode_lane_cursor
+from ..stores.cursor import LaneCursor, decode, decode_lane_cursor, encode, refusal
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -26,9 +23,6 @@ class Place(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
     queue: str
     cursor: str | None = None
-
-    def encode(self) -> str:
-        return base64.urlsafe_b64encode(msgspec.msgpack.encode(self)).decode().rstrip("=")
 
 
 async def find_in(store: Store, queues: Collection[str], query: JobQuery) -> Page:
@@ -40,9 +34,9 @@ async def find_in(store: Store, queues: Collection[str], query: JobQuery) -> Pag
     place = Place(names[0]) if query.cursor is None else _decoded(query.cursor, queues)
     page = await store.find(replace(query, queue=place.queue, cursor=place.cursor))
     if page.cursor is not None:
-        return Page(page.jobs, Place(place.queue, page.cursor).encode())
+        return Page(page.jobs, encode(Place(place.queue, page.cursor)))
     after = [name for name in names if name > place.queue]
-    return Page(page.jobs, Place(after[0]).encode() if after else None)
+    return Page(page.jobs, encode(Place(after[0])) if after else None)
 
 
 async def lanes_in(
@@ -53,7 +47,7 @@ async def lanes_in(
     if cursor is None:
         last = LaneCursor(names[0])
     elif last.queue not in queues:
-        raise _refusal()
+        raise refusal()
     page = await store.lanes(limit, last.encode())
     own = tuple(each for each in page.lanes if each.queue == last.queue)
     if page.cursor is not None and decode_lane_cursor(page.cursor).queue == last.queue:
@@ -75,15 +69,7 @@ async def stats_in(
 
 
 def _decoded(text: str, queues: Collection[str]) -> Place:
-    try:
-        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        place = msgspec.msgpack.decode(data, type=Place)
-    except (msgspec.MsgspecError, binascii.Error, ValueError):
-        raise _refusal() from None
-    if place.queue not in queues:
-        raise _refusal()
+    place = decode(text, Place)
+    if place is None or place.queue not in queues:
+        raise refusal()
     return place
-
-
-def _refusal() -> InvalidOption:
-    return InvalidOption("This cursor is not one that a listing gave; start without a cursor.")

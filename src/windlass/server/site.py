@@ -18,6 +18,7 @@ from .caller import Caller
 from .keyring import Keyring
 from .meter import Meter
 from .offer import Offers
+from .panorama import Lookout
 from .pulse import Pulse
 from .scope import scoped
 from .throttle import Throttle
@@ -48,6 +49,7 @@ class Site(NamedTuple):
     ledger: Ledger
     draining: asyncio.Event
     """set when the server is about to stop: nobody is to wait for anything any more"""
+    lookout: Lookout
     logins: Throttle
     """counts wrong keys by the address that they come from"""
     authorize: Authorize | None = None
@@ -88,6 +90,7 @@ async def make_site(
         Meter(),
         Ledger(app.registry if has_tasks else None),
         asyncio.Event(),
+        Lookout(),
         Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),
         authorize,
     )

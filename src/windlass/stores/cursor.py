@@ -54,7 +54,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
     key: Key
 
     def encode(self) -> str:
-        return _encode(self)
+        return encode(self)
 
 
 class LaneCursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -64,14 +64,14 @@ class LaneCursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
     name: str = ""
 
     def encode(self) -> str:
-        return _encode(self)
+        return encode(self)
 
 
 def decode_cursor(text: str, key_types: KeyTypes = KEY_TYPES) -> Cursor:
     """The cursor in a text that `encode` made; anything else is `InvalidOption`."""
-    cursor = _decode(text, Cursor)
+    cursor = decode(text, Cursor)
     if cursor is None or tuple(map(type, cursor.key)) != key_types[cursor.state]:
-        raise _refusal()
+        raise refusal()
     return cursor
 
 
@@ -79,18 +79,20 @@ def decode_lane_cursor(text: str | None) -> LaneCursor:
     """The same for lanes; before all of them without a text."""
     if text is None:
         return LaneCursor()
-    cursor = _decode(text, LaneCursor)
+    cursor = decode(text, LaneCursor)
     # No name has a zero byte, and not every engine takes one.
     if cursor is None or not cursor.queue or "\0" in cursor.queue + cursor.name:
-        raise _refusal()
+        raise refusal()
     return cursor
 
 
-def _encode(cursor: Cursor | LaneCursor) -> str:
+def encode(cursor: msgspec.Struct) -> str:
+    """A cursor as a text that can stand in an address."""
     return base64.urlsafe_b64encode(msgspec.msgpack.encode(cursor)).decode().rstrip("=")
 
 
-def _decode(text: str, kind: type[T]) -> T | None:
+def decode(text: str, kind: type[T]) -> T | None:
+    """The cursor in such a text; None if it is something else."""
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         return msgspec.msgpack.decode(data, type=kind)
@@ -98,7 +100,7 @@ def _decode(text: str, kind: type[T]) -> T | None:
         return None
 
 
-def _refusal() -> InvalidOption:
+def refusal() -> InvalidOption:
     return InvalidOption("This cursor is not one that a listing gave; start without a cursor.")
 
 

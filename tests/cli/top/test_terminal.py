@@ -5,7 +5,6 @@ import re
 import signal
 
 from tests.cli.top.conftest import Site
-from tests.cli.top.tmux import PATIENCE
 from windlass.core.states import State
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*3[0-7]m")
@@ -60,17 +59,9 @@ def test_a_queue_is_paused_and_resumed_by_a_key(site: Site) -> None:
 
 def test_a_dead_job_is_opened_and_replayed_by_keys(site: Site) -> None:
     dead = site.enqueue("refuse", queue="mail")
-    greeted = site.enqueue("greet", "you", queue="mail")
-    with site.worker() as worker:
+    with site.worker():
         wait_for_state(site, dead, State.DEAD)
-        wait_for_state(site, greeted, State.COMPLETED)
-        # Before it ends it tells what it has counted.
-        worker.send_signal(signal.SIGTERM)
-        assert worker.wait(PATIENCE) == 0
-    seen = site.top().wait_for("completed 1/min", "failed 1/min")
-    assert re.search(r"dead +1 job of the queue mail died within the last hour", seen)
-    assert re.search(r"^> mail .* 1/min +█ ", seen, re.MULTILINE)
-    site.screen.press("5")
+    site.top().press("5")
     site.screen.wait_for("> refuse")
     site.screen.press("Enter")
     site.screen.wait_for("It is dead since", f"id         {dead}", "call       refuse()")
@@ -168,36 +159,6 @@ def test_a_signal_to_stop_leaves_the_terminal_as_it_was_too(site: Site) -> None:
     site.screen.wait_for("> mail")
     os.kill(int((site.program.folder / "pid").read_text()), signal.SIGTERM)
     wait_for_prompt(site)
-
-
-NOISY = """
-import logging, sys, threading, time
-
-from windlass import Windlass
-
-app = Windlass()
-
-
-def shout():
-    while True:
-        print("NOISE", file=sys.stderr, flush=True)
-        logging.getLogger("noisy").warning("the disk is nearly full")
-        time.sleep(0.05)
-
-
-threading.Thread(target=shout, daemon=True).start()
-"""
-
-
-def test_no_library_can_write_across_the_view_and_what_it_warns_of_is_shown(site: Site) -> None:
-    site.enqueue("lost", queue="mail")
-    (site.program.folder / "noisy.py").write_text(NOISY, "utf-8")
-    site.command("-A", "noisy:app")
-    site.screen.wait_for("> mail", "the disk is nearly full")
-    screen = site.screen.screen()
-    assert "NOISE" not in screen and screen.count("nearly full") == 1
-    site.screen.press("q")
-    site.screen.wait_for("NOISE")
 
 
 def test_colours_are_left_out_where_they_are_not_wanted(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import aclosing
@@ -85,6 +86,9 @@ async def send_lines(send: Send, lines: Lines, method: str) -> None:
         try:
             if method != "HEAD":
                 await _send_parts(send, lines.stream)
+        except asyncio.CancelledError:
+            # The server does not wait any longer; nothing else can be answered by now.
+            return
         except WindlassError as error:
             log.warning("a file of JSON lines ends before its time: %s", error)
             return

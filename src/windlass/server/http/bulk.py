@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ...admin.bulk import Selection, change_all, count
-from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete
-from ...admin.dead import DeadGroup, group_dead
-from ...admin.moment import iso
+from ...admin.bulk import Selection, count
+from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete, prioritize, reschedule
+from ...admin.rounds import change_some
 from ...core.ids import checked_id
+from ...core.model import NEVER, Job, JobQuery
+from ...core.options import Options
 from ...core.states import State
 from ...errors import InvalidOption
+from ...stores.cursor import decode, encode, refusal
 from ..faults import TooLarge
-from ..offer import Seconds
+from ..offer import Priority, Seconds
 from .call import Call
-from .changes import Moment
 from .jobs import asked_queue, asked_task
-from .queues import Changed
+from .sieve import Filters, Sieve
 
 MOST: Final = 10_000
 MOST_NAMED: Final = 20
@@ -29,23 +30,29 @@ MOST_NAMED: Final = 20
 Most = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
 
 
-class Where(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Where(Filters, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs: all of this has to hold."""
 
     states: tuple[State, ...] = ()
     queue: str | None = None
     task: str | None = None
-    fingerprint: str | None = None
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to do, and with which jobs: `ids`, or all that match `where`, at most `most`."""
 
-    action: Literal["cancel", "replay", "delete", "reschedule"]
+    action: Literal["cancel", "replay", "delete", "reschedule", "priority"]
     ids: tuple[str, ...] | UnsetType = UNSET
     where: Where | UnsetType = UNSET
     most: Most = MOST
+    cursor: str | None = None
+    """where the round before said to go on"""
+    dry: bool = False
+    """change nothing, and count"""
     delay: Seconds | UnsetType = UNSET
+    """of reschedule"""
+    priority: Priority | UnsetType = UNSET
+    """of priority"""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -53,31 +60,50 @@ class Outcome(msgspec.Struct, frozen=True):
 
     changed: int
     left: int
+    """found, and refused"""
     more: bool
-    """whether there may be others that match: do it again"""
+    """whether there may be others that match: do it again, with the cursor"""
+    cursor: str | None = None
+    looked_at: int = 0
+    """jobs that were looked at in this round"""
+    of: int = 0
+    """jobs that there were to look at before the first one"""
     refused: Mapping[str, str] = {}
 
 
+class Place(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Where a change of many goes on: what holds for all its rounds, and the store's own cursor."""
+
+    began: Annotated[int, msgspec.Meta(ge=0, le=NEVER)]
+    """what was created later is not touched, or there might be no end"""
+    of: int
+    cursor: str | None = None
+
+
 async def change_many(call: Call[None, Action]) -> Outcome:
-    """Cancel, replay, delete or reschedule many jobs."""
+    """Cancel, replay, delete, reschedule or prioritize many jobs."""
     asked = call.body
-    change = _change(asked)
     if (asked.ids is UNSET) == (asked.where is UNSET):
         raise InvalidOption("Give ids or where, one of them.")
     if asked.ids is not UNSET:
-        outcome = await _by_ids(call, change, asked.ids)
+        outcome = await _by_ids(call, asked.ids)
     else:
         assert asked.where is not UNSET
-        done = await _matching(call, change, asked.where, asked.most)
-        outcome = Outcome(done.changed, done.left, done.more)
-    about = {"where": asked.where} if asked.ids is UNSET else {"ids": asked.ids[:MOST_NAMED]}
-    call.audit(action=asked.action, **about, changed=outcome.changed)
+        place = await start(call, _change(asked), asked.where, asked.cursor)
+        change = _change(asked, place.began)
+        outcome = await change_round(call, change, asked.where, place, asked.most, dry=asked.dry)
+    if not asked.dry:
+        about = {"where": asked.where} if asked.ids is UNSET else {"ids": asked.ids[:MOST_NAMED]}
+        call.audit(action=asked.action, **about, changed=outcome.changed)
     return outcome
 
 
-def _change(asked: Action) -> Change:
+def _change(asked: Action, began: int | None = None) -> Change:
+    """The change that is asked for; `began` makes a moment of a delay, the same in every round."""
     if asked.delay is not UNSET and asked.action != "reschedule":
         raise InvalidOption("delay goes with the action reschedule.")
+    if (asked.priority is UNSET) == (asked.action == "priority"):
+        raise InvalidOption("priority goes with the action priority, and has to be given there.")
     match asked.action:
         case "cancel":
             return CANCEL
@@ -85,102 +111,73 @@ def _change(asked: Action) -> Change:
             return REPLAY
         case "delete":
             return delete()
+        case "priority":
+            assert asked.priority is not UNSET
+            return prioritize(asked.priority)
         case "reschedule":
-            return Moment(delay=asked.delay).change()
+            delay = 0.0 if asked.delay is UNSET else asked.delay
+            checked = Options().merged({"delay": delay}).delay
+            return reschedule(checked, None if began is None else began + checked)
 
 
-async def _by_ids(call: Call[Any, Any], change: Change, ids: tuple[str, ...]) -> Outcome:
+async def _by_ids(call: Call[None, Action], ids: tuple[str, ...]) -> Outcome:
+    change = _change(call.body)
+    if call.body.dry or call.body.cursor is not None:
+        raise InvalidOption("dry and cursor go with where.")
     if len(ids) > MOST:
         raise TooLarge(f"One request takes {MOST:,} ids; this one has {len(ids):,}.")
     answer = await change_jobs(call.store, change, [checked_id(id) for id in ids])
-    return Outcome(len(answer.changed), len(answer.refused), False, answer.refused)
+    changed, left = len(answer.changed), len(answer.refused)
+    return Outcome(changed, left, False, None, changed + left, changed + left, answer.refused)
 
 
-async def _matching(call: Call[Any, Any], change: Change, where: Where, most: int) -> Changed:
-    states = tuple(state for state in where.states or tuple(State) if state in change.states)
+def fitting(change: Change, where: Where) -> tuple[State, ...]:
+    """The states in which jobs are looked for, in the order in which a job goes through them."""
+    states = tuple(state for state in State if state in change.states)
+    if where.states:
+        states = tuple(state for state in states if state in where.states)
     if not states:
         raise InvalidOption(
             f"No job can be {change.done} that is {', '.join(where.states)}; it must be "
             f"{', '.join(sorted(change.states))}."
         )
-    selection = Selection(
-        states=states,
+    return states
+
+
+async def start(call: Call[Any, Any], change: Change, where: Where, cursor: str | None) -> Place:
+    """Where a round begins."""
+    if cursor is None:
+        selection = Selection(states=fitting(change, where), queue=where.queue)
+        return Place(await call.store.now(), await count(call.store, selection))
+    place = decode(cursor, Place)
+    if place is None:
+        raise refusal()
+    return place
+
+
+async def change_round(
+    call: Call[Any, Any],
+    change: Change,
+    where: Where,
+    place: Place,
+    most: int,
+    *,
+    dry: bool = False,
+) -> Outcome:
+    """Change what matches, for about a second."""
+    sieve = Sieve(call.site, where)
+
+    def passes(job: Job) -> bool:
+        return job.created_at <= place.began and sieve.passes(job)
+
+    query = JobQuery(
+        states=fitting(change, where),
         queue=asked_queue(where.queue),
         task=asked_task(where.task),
-        fingerprint=where.fingerprint,
+        limit=most,
+        cursor=place.cursor,
     )
-    there = await count(call.store, selection)
-    total = await change_all(call.store, change, selection, min(there, most))
-    return Changed(total.changed, total.left, total.changed + total.left >= most)
-
-
-class DeadQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which dead jobs to group."""
-
-    queue: str | None = None
-    task: str | None = None
-
-
-class DeadGroupView(msgspec.Struct, frozen=True):
-    """Dead jobs whose errors are alike."""
-
-    fingerprint: str
-    task: str
-    kind: str
-    pattern: str
-    """what the errors say, with … for what differs"""
-    count: int
-    first_at: str | None
-    last_at: str | None
-    sample: str
-    """the id of the one that died last"""
-
-
-class DeadGroupList(msgspec.Struct, frozen=True):
-    """The groups, largest first, of the `looked_at` newest; `complete` if there are no others."""
-
-    groups: Sequence[DeadGroupView]
-    looked_at: int
-    complete: bool
-
-
-async def list_dead_groups(call: Call[DeadQuery, None]) -> DeadGroupList:
-    """Group dead jobs by the fingerprint of their errors."""
-    queue, task = asked_queue(call.query.queue), asked_task(call.query.task)
-    found = await group_dead(call.store, queue, task)
-    groups = [_group_view(group) for group in found.groups]
-    return DeadGroupList(groups, found.looked_at, found.complete)
-
-
-def _group_view(group: DeadGroup) -> DeadGroupView:
-    fields = msgspec.structs.asdict(group)
-    fields |= {"first_at": iso(group.first_at), "last_at": iso(group.last_at)}
-    return DeadGroupView(**fields)
-
-
-class Dead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which dead jobs: all of this has to hold; nothing means all."""
-
-    fingerprint: str | None = None
-    queue: str | None = None
-    task: str | None = None
-    most: Most = MOST
-
-    @property
-    def where(self) -> Where:
-        return Where((State.DEAD,), self.queue, self.task, self.fingerprint)
-
-
-async def replay_dead(call: Call[None, Dead]) -> Changed:
-    """Replay all dead jobs that match."""
-    done = await _matching(call, REPLAY, call.body.where, call.body.most)
-    call.audit(where=call.body.where, changed=done.changed)
-    return done
-
-
-async def delete_dead(call: Call[None, Dead]) -> Changed:
-    """Delete all dead jobs that match, for good."""
-    change = delete(frozenset({State.DEAD}))
-    done = await _matching(call, change, call.body.where, call.body.most)
-    call.audit(where=call.body.where, changed=done.changed)
-    return done
+    done = await change_some(call.store, change, query, passes, dry=dry)
+    more = done.cursor is not None
+    cursor = encode(Place(place.began, place.of, done.cursor)) if more else None
+    return Outcome(done.changed, done.left, more, cursor, done.looked_at, place.of)

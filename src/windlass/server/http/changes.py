@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete, reschedule
+from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete, prioritize, reschedule
 from ...admin.record import JobRecord, record
 from ...client import get_job, signal_job
 from ...core.codec import decode_call
@@ -18,7 +18,7 @@ from ...core.name import checked_name
 from ...core.options import Options
 from ...core.states import DELETABLE, REPLAYABLE, State
 from ...errors import InvalidOption, UnknownJob, WrongState
-from ..offer import JobRequest, Seconds, Text, idempotent_id
+from ..offer import JobRequest, Priority, Seconds, Text, idempotent_id
 from ..scope import refuse_outside
 from .call import Call
 from .jobs import id_in
@@ -52,6 +52,20 @@ async def reschedule_job(call: Call[None, Moment]) -> JobRecord:
     return await _changed(call, call.body.change(), State.SCHEDULED)
 
 
+class NewPriority(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another priority for a job."""
+
+    priority: Priority
+
+
+async def prioritize_job(call: Call[None, NewPriority]) -> JobRecord:
+    """Give a job that waits another priority; it goes to the end of the line there."""
+    priority = call.body.priority
+    before = await _change(call, prioritize(priority))
+    after = (await call.store.get([before.id])).get(before.id)
+    return record(replace(before, priority=priority) if after is None else after)
+
+
 class Word(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A signal for a job."""
 
@@ -72,7 +86,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     args: list[Any] | UnsetType = UNSET
     kwargs: dict[str, Any] | UnsetType = UNSET
     queue: Text | UnsetType = UNSET
-    priority: Annotated[int, msgspec.Meta(ge=0, le=100)] | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
     max_retries: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] | UnsetType = UNSET
     timeout: Seconds | UnsetType | None = UNSET
 

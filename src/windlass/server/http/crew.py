@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from ...admin.moment import iso
-from ...core.lane import Lane, LaneStats
-from ...core.workers import WorkerInfo
+from ...core.lane import Lane, LanePage, LaneStats
+from ...core.name import checked_name
+from ...core.workers import Order, WorkerInfo
+from ..faults import NotThere
+from ..listing import lanes_in
 from .call import Call
-from .jobs import Limit
+from .jobs import Limit, asked_queue
 
 
 class WorkerView(msgspec.Struct, frozen=True):
@@ -24,6 +28,10 @@ class WorkerView(msgspec.Struct, frozen=True):
     active: int
     started_at: str | None
     seen_at: str | None
+    memory: int | None
+    """bytes of its process that are resident; null if it does not tell"""
+    quiet: bool
+    """it claims nothing, as it was told"""
 
 
 class WorkerList(msgspec.Struct, frozen=True):
@@ -47,12 +55,37 @@ def worker_view(worker: WorkerInfo) -> WorkerView:
         worker.active,
         iso(worker.started_at),
         iso(worker.seen_at),
+        worker.memory or None,
+        worker.quiet,
     )
+
+
+async def quiet_worker(call: Call[None, None]) -> None:
+    """Tell a worker to claim nothing more, and to finish what it has."""
+    await _direct(call, "quiet")
+
+
+async def resume_worker(call: Call[None, None]) -> None:
+    """Tell a worker to claim jobs again."""
+    await _direct(call, "work")
+
+
+async def stop_worker(call: Call[None, None]) -> None:
+    """Tell a worker to finish what it has, and to end."""
+    await _direct(call, "stop")
+
+
+async def _direct(call: Call[Any, Any], order: Order) -> None:
+    id = checked_name(call.path["id"], "id of a worker")
+    if id not in await call.store.direct([id], order):
+        raise NotThere(f"There is no worker {id}: it has stopped, or was not heard of for long.")
+    call.audit(worker=id)
 
 
 class LimitsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which part of the list."""
 
+    queue: str | None = None
     limit: Limit = 100
     cursor: str | None = None
 
@@ -85,7 +118,13 @@ class LimitPage(msgspec.Struct, frozen=True):
 
 async def list_limits(call: Call[LimitsQuery, None]) -> LimitPage:
     """List the limits, sequences and batches that jobs are in, by queue and name."""
-    page = await call.store.lanes(call.query.limit, call.query.cursor)
+    asked, queue = call.query, asked_queue(call.query.queue)
+    if queue is None:
+        page = await call.store.lanes(asked.limit, asked.cursor)
+    elif call.caller.queues and queue not in call.caller.queues:
+        page = LanePage(())
+    else:
+        page = await lanes_in(call.store, {queue}, asked.limit, asked.cursor)
     return LimitPage([_limit_view(each) for each in page.lanes], page.cursor)
 
 
@@ -104,40 +143,3 @@ def _limit_view(stats: LaneStats) -> LimitView:
         stats.holders,
         stats.waiting,
     )
-
-
-class TaskView(msgspec.Struct, frozen=True):
-    """A task of the app: what a job of it takes, and what holds unless a job says otherwise."""
-
-    name: str
-    signature: str
-    doc: str | None
-    queue: str
-    priority: int
-    max_retries: int
-    timeout: float | None
-
-
-class TaskList(msgspec.Struct, frozen=True):
-    """The tasks that the app has; `known` is false without an app: any name is taken then."""
-
-    known: bool
-    tasks: Sequence[TaskView]
-
-
-async def list_tasks(call: Call[None, None]) -> TaskList:
-    """List the tasks of the app, with their signatures."""
-    tasks = call.site.app.tasks if call.site.has_tasks else {}
-    views = [
-        TaskView(
-            name,
-            str(task.definition.arguments),
-            task.__doc__,
-            task.options.queue,
-            task.options.priority,
-            task.options.max_retries,
-            None if task.options.timeout is None else task.options.timeout / 1000,
-        )
-        for name, task in sorted(tasks.items())
-    ]
-    return TaskList(call.site.has_tasks, views)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -17,8 +16,7 @@ from ..offer import Seconds
 from .call import Call
 from .jobs import JobPage, Limit, id_in
 from .shown import shown
-
-Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+from .sieve import Moment, pair_in
 
 
 class HistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,10 +71,10 @@ async def search_history(call: Call[HistoryParameters, None]) -> JobPage:
     _refuse_zero_bytes(asked.queue, asked.task, asked.error, asked.cursor, *asked.label)
     fields: dict[str, Any] = msgspec.structs.asdict(asked)
     fields["states"] = fields.pop("state")
-    fields["labels"] = dict(map(_label, fields.pop("label")))
+    fields["labels"] = dict(map(pair_in, fields.pop("label")))
     given = {name: value for name, value in fields.items() if value is not None}
     page = await call.site.app.history.afind(**given)
-    return JobPage([record(job) for job in page.jobs], page.cursor)
+    return JobPage([record(job) for job in page.jobs], page.cursor, len(page.jobs))
 
 
 async def get_past(call: Call[None, None]) -> PastJob:
@@ -87,13 +85,6 @@ async def get_past(call: Call[None, None]) -> PastJob:
         raise UnknownJob(f"There is no job {id} in history.")
     attempts = [_attempt(each) for each in await history.aattempts(id)]
     return PastJob(shown(call.site, job), attempts)
-
-
-def _label(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise InvalidOption(f"A label is given as name=value; got {text!r}.")
-    return name, value
 
 
 def _refuse_zero_bytes(*texts: str | None) -> None:

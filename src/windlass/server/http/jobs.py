@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from ...admin.facts import look
 from ...admin.record import FullRecord, JobRecord, record
@@ -20,14 +19,15 @@ from ...errors import UnknownJob
 from ...stores.contract import Store
 from ..offer import Seconds
 from .call import Call, Reply
+from .scan import scan
 from .shown import shown
+from .sieve import Filters, Sieve
 
 MOST_LISTED: Final = 1_000
-MOST_LOOKS: Final = 10
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_LISTED)]
 
 
-class JobsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class JobsQuery(Filters, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which jobs to list."""
 
     state: tuple[State, ...] = ()
@@ -43,6 +43,8 @@ class JobPage(msgspec.Struct, frozen=True):
 
     jobs: Sequence[JobRecord]
     cursor: str | None
+    looked_at: int = 0
+    """jobs that were looked at for this page"""
 
 
 async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
@@ -55,19 +57,13 @@ async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
         limit=asked.limit,
         cursor=asked.cursor,
     )
-    return await listed(call.store, query)
+    return await listed(call.store, query, Sieve(call.site, asked))
 
 
-async def listed(store: Store, query: JobQuery) -> JobPage:
+async def listed(store: Store, query: JobQuery, sieve: Sieve) -> JobPage:
     """As many jobs as asked for, unless that takes too many looks: the client can go on."""
-    jobs: list[JobRecord] = []
-    for _ in range(MOST_LOOKS):
-        page = await store.find(query)
-        jobs += [record(job) for job in page.jobs]
-        query = replace(query, limit=query.limit - len(page.jobs), cursor=page.cursor)
-        if page.cursor is None or not query.limit:
-            break
-    return JobPage(jobs, query.cursor)
+    found = await scan(store, query, sieve)
+    return JobPage([record(job) for job in found.jobs], found.cursor, found.looked_at)
 
 
 def asked_queue(name: str | None) -> str | None:

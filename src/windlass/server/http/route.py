@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin,
 import msgspec
 
 from ...core.apikey import Role
-from .call import Binary, Call, Events
+from .call import Binary, Call, Events, Lines
 
 Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
 
@@ -21,7 +21,8 @@ ANY: Final = "any"
 """For every key: the function that answers looks at the role itself."""
 
 
-EVENT_STREAM: Final = "text/event-stream"
+STREAMS: Final[Mapping[Any, str]] = {Events: "text/event-stream", Lines: "application/x-ndjson"}
+"""The content types of answers that come bit by bit."""
 
 
 class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,4 +115,4 @@ def _answers(returned: Any) -> Mapping[int, Any]:
         return {204: None}
     if returned is Binary:
         raise ValueError("What answers with bytes has to say of which content type they are.")
-    return {200: EVENT_STREAM if returned is Events else returned}
+    return {200: STREAMS.get(returned, returned)}

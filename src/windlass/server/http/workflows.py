@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,10 +12,14 @@ from ...admin.workflow import cancel_workflow, jobs_of, retry_workflow
 from ...client import get_job
 from ...core.model import JobQuery
 from ...core.states import State
+from ...members import declared, members
 from ...workflows.outline import JUDGE
 from .call import Call
 from .jobs import JobPage, Limit, asked_queue, id_in, listed
 from .shown import shown
+from .sieve import Filters, Sieve
+
+MOST_SHOWN: Final = 2_000
 
 
 class WorkflowsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +36,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
 
     workflow: FullRecord
     jobs: Sequence[JobRecord]
+    complete: bool
+    """whether these are all; of a workflow that is too large to be shown they are the first"""
 
 
 class Retried(msgspec.Struct, frozen=True):
@@ -49,15 +56,19 @@ async def list_workflows(call: Call[WorkflowsQuery, None]) -> JobPage:
         limit=asked.limit,
         cursor=asked.cursor,
     )
-    return await listed(call.store, query)
+    return await listed(call.store, query, Sieve(call.site, Filters()))
 
 
 async def get_workflow(call: Call[None, None]) -> WorkflowView:
     """Show a workflow and its jobs."""
     id = id_in(call)
-    jobs = await jobs_of(call.store, call.site.app.codecs, id)
-    judge = shown(call.site, await get_job(call.store, id))
-    return WorkflowView(judge, [record(job) for job in jobs])
+    codecs, jobs = call.site.app.codecs, list[JobRecord]()
+    judge = await get_job(call.store, id)
+    async for job in members(call.store, id, declared(codecs, judge)):
+        if len(jobs) == MOST_SHOWN:
+            return WorkflowView(shown(call.site, judge), jobs, False)
+        jobs.append(record(job))
+    return WorkflowView(shown(call.site, judge), jobs, True)
 
 
 async def cancel_whole(call: Call[None, None]) -> JobRecord:
