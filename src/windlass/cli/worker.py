@@ -92,7 +92,6 @@ def _refusals_told(line: Tether | None, folder: Path) -> Iterator[None]:
 async def _serve(
     app: Windlass, settings: WorkerSettings, line: Tether | None, sources: Path | None
 ) -> None:
-    stop = asyncio.Event()
     figures = None
     if line is not None and settings.metrics_port:
         # The supervisor tells them, on one port for all of its processes.
@@ -100,12 +99,15 @@ async def _serve(
         settings = replace(settings, metrics_port=0)
     try:
         worker = await app.worker(settings)
-        with stop_on_signals(stop.set):
+        stop = worker.ask_to_stop
+        with stop_on_signals(stop):
             await worker.start()
             log.info("worker %s started on %s", worker.id, _description(app, settings))
-            held = line.held(worker, settings, sources, figures, stop.set) if line else None
+            held = line.held(worker, settings, sources, figures, stop) if line else None
             async with held or nullcontext():
-                await stop.wait()
+                await worker.asked_to_stop()
+                if line is not None and worker.dismissed:
+                    line.tell(Note("dismissed"))
                 log.info("stopping: running jobs may finish, a second signal ends at once")
                 await worker.stop()
     finally:

@@ -64,9 +64,24 @@ class Fetcher(Service):
         self._worker = worker
         self._hand = hand
         self._runner = runner
+        self._allowed = asyncio.Event()
+        self._allowed.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it claims nothing, until it is told otherwise."""
+        return not self._allowed.is_set()
+
+    @quiet.setter
+    def quiet(self, quiet: bool) -> None:
+        if quiet:
+            self._allowed.clear()
+        else:
+            self._allowed.set()
 
     async def run(self) -> None:
         while not self.stopping:
+            await self._allowed.wait()
             extra = ahead(self._hand.size, self._runner.pace())
             room = self._hand.size + extra - len(self._hand)
             # Every slot is busy while half of the extra is left; what is claimed together
@@ -108,6 +123,9 @@ class Fetcher(Service):
             self._take(await claim)
             raise
         self._take(jobs)
+        if self.quiet:
+            # It was told so while the store looked for them.
+            self._runner.release_backlog()
         return jobs
 
     def _take(self, jobs: Sequence[Job]) -> None:

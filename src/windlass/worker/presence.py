@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..core.clock import to_ms
-from ..core.workers import WorkerInfo
+from ..core.workers import Order, WorkerInfo
 from ..errors import StoreError
 from ..service import Service
 from ..stores.contract import Store
@@ -20,20 +20,25 @@ LIFE: Final = 30.0
 
 
 class Presence(Service):
-    """Says every few seconds that the worker is there, and good-bye at its end."""
+    """Says every few seconds that the worker is there, and good-bye at its end.
+
+    What the store answers, the order that stands, is passed on each time.
+    """
 
     def __init__(
-        self, store: Store, describe: Callable[[], WorkerInfo], seen: Callable[[], None]
+        self,
+        store: Store,
+        describe: Callable[[], WorkerInfo],
+        told: Callable[[Order | None], None],
     ) -> None:
         super().__init__()
         self._store = store
         self._describe = describe
-        self._seen = seen
+        self._told = told
 
     async def run(self) -> None:
         while not self.stopping:
-            await self._store.beat(self._describe(), to_ms(LIFE))
-            self._seen()
+            self._told(await self._store.beat(self._describe(), to_ms(LIFE)))
             await self.pause(BEAT)
 
     async def stop(self) -> None:

@@ -30,7 +30,7 @@ from ..core.clock import system_clock, to_ms
 from ..core.codec import MAX_PAYLOAD, Codecs
 from ..core.ids import new_id
 from ..core.model import Job, Lease
-from ..core.workers import WorkerInfo
+from ..core.workers import Order, WorkerInfo
 from ..observe.endpoint import Endpoint
 from ..observe.ledger import Ledger
 from ..service import Service
@@ -45,6 +45,8 @@ from .fetcher import Fetcher
 from .hand import Hand
 from .heartbeat import Heartbeat
 from .lifespan import Lifespan
+from .memory import resident
+from .orders import Orders
 from .presence import Presence
 from .reporter import Reporter
 from .runner import Runner
@@ -118,6 +120,7 @@ class Worker:
         self._state: Literal["new", "working", "stopping", "stopped"] = "new"
         self._seen_at = time.monotonic()
         self._unsent = Unsent(self.ledger, self.id)
+        self._orders = Orders(self._fetcher, self._runner, self.ask_to_stop)
         self.endpoint: Endpoint | None = None
         """where it tells its metrics, if it does"""
 
@@ -148,6 +151,11 @@ class Worker:
         if silence < LONGEST_SILENCE:
             return None
         return f"The store has not answered for {silence:.0f} s."
+
+    @property
+    def dismissed(self) -> bool:
+        """Whether it was an order that asked it to stop."""
+        return self._orders.dismissed
 
     async def start(self) -> None:
         if self.endpoint is not None:
@@ -187,25 +195,30 @@ class Worker:
             self.endpoint.stop()
 
     async def run(self) -> None:
-        """Work until SIGINT, SIGTERM or `ask_to_stop`, then stop gracefully."""
+        """Work until SIGINT, SIGTERM, an order or `ask_to_stop`, then stop gracefully."""
         with stop_on_signals(self.ask_to_stop):
             await self.start()
-            await self._stop.wait()
+            await self.asked_to_stop()
             await self.stop()
 
     def ask_to_stop(self) -> None:
         self._stop.set()
 
+    async def asked_to_stop(self) -> None:
+        """Wait until it was asked; stopping is the caller's to do."""
+        await self._stop.wait()
+
     def _beating(self, store: Store) -> Sequence[Service]:
         """What must not wait for a handler that blocks the event loop."""
         return (
             Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
-            Presence(store, self._describe, self._see),
+            Presence(store, self._describe, self._told),
             Tallier(store, self._unsent),
         )
 
-    def _see(self) -> None:
+    def _told(self, order: Order | None) -> None:
         self._seen_at = time.monotonic()
+        self._loop.call_soon_threadsafe(self._orders.follow, order)
 
     def _lose(self, lease: Lease) -> None:
         self._loop.call_soon_threadsafe(self._runner.lose, lease)
@@ -219,6 +232,8 @@ class Worker:
             self._settings.concurrency,
             self._started_at,
             active=self._runner.active,
+            memory=resident(),
+            quiet=self._fetcher.quiet,
         )
 
 

@@ -3,7 +3,8 @@
 There are as many places as processes. A place whose process has died gets another, after a
 pause that grows while they die young. One that is to be replaced (it is due, SIGHUP came, the
 source changed) goes on until its successor works, so that code which cannot be loaded takes
-nothing down. Places are renewed one after the other, except while developing.
+nothing down. Places are renewed one after the other, except while developing. The place of a
+process that was told to stop, by an order to that worker, stays empty; when all are, this is over.
 
 A process is asked to stop by closing the line to it and not by a signal: a service manager
 may have signalled every process already, and a second signal ends one at once.
@@ -54,7 +55,7 @@ class Supervisor:
     """Supervises so many runs of the command that this process is."""
 
     def __init__(self, settings: WorkerSettings, *, reload: bool = False) -> None:
-        self._processes = settings.processes
+        self._processes = self._places = settings.processes
         self._patience = settings.shutdown_timeout + settings.hook_timeout + GRACE
         self._sources = Sources()
         self._reload = reload
@@ -85,7 +86,7 @@ class Supervisor:
             loop.add_signal_handler(number, self._on_signal, number, stop)
         loop.add_signal_handler(signal.SIGHUP, self._on_hangup, os.isatty(TERMINAL), stop)
         for place in range(self._processes):
-            self._background(self._keep(place))
+            self._background(self._keep(place, stop))
         if self._reload:
             self._background(self._watch())
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(stop.wait()), self._failed]
@@ -140,8 +141,8 @@ class Supervisor:
             log.info("changed: %s", ", ".join(map(os.path.relpath, names)))
             self._renew_all("has old code")
 
-    async def _keep(self, place: int) -> None:
-        """See to it that there is a process in a place."""
+    async def _keep(self, place: int, stop: asyncio.Event) -> None:
+        """See to it that there is a process in a place, until it is told to be gone."""
         if place:
             # The first alone says what is wrong, if it is, and prepares the store.
             await self._first_up.wait()
@@ -152,10 +153,19 @@ class Supervisor:
                 replica.ask("is of the last generation")
             await first(replica.asked, replica.ended)
             self._placed.discard(replica)
+            if replica.dismissed and replica.ended.is_set():
+                self._give_up_place(stop)
+                return
             if replica.ended.is_set():
                 replica = await self._persist(0 if replica.age > GROWN_UP else 1)
             else:
                 replica = await self._successor(replica)
+
+    def _give_up_place(self, stop: asyncio.Event) -> None:
+        self._places -= 1
+        log.info("it was told to stop, and nobody takes its place: %d left", self._places)
+        if not self._places:
+            stop.set()
 
     async def _persist(self, deaths: int) -> Replica:
         """Start processes until one works."""

@@ -17,7 +17,7 @@ VARIABLE: Final = "WINDLASS_TETHER"
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that the supervisor should know."""
 
-    kind: Literal["ready", "due", "refused", "files", "figures"]
+    kind: Literal["ready", "due", "refused", "files", "figures", "dismissed"]
     text: str = ""
     """why it is due to be replaced, why it cannot start, or why it is not ready"""
     files: tuple[str, ...] = ()

@@ -41,6 +41,8 @@ class Replica:
         self.ended = asyncio.Event()
         self.refusal: str | None = None
         self.stopping = False
+        self.dismissed = False
+        """it was told to stop, by an order: nobody is to take its place"""
         self._process = process
         self._writer = writer
         self._born = time.monotonic()
@@ -69,7 +71,7 @@ class Replica:
 
     def ask(self, reason: str) -> None:
         """Note that it is to be replaced."""
-        if not self.asked.is_set():
+        if not self.asked.is_set() and not self.dismissed:
             log.info("%s %s; another takes its place", self, reason)
             self.asked.set()
 
@@ -131,6 +133,8 @@ class Replica:
                         on_files(note.files)
                     case "figures":
                         on_figures(self, note)
+                    case "dismissed":
+                        self.dismissed = self.stopping = True
 
 
 async def spawn(

@@ -13,8 +13,8 @@ from typing import Final
 
 from ...config import WorkerSettings
 from ...observe.figures import Figures
+from ..memory import MIB, resident
 from ..worker import Worker
-from .memory import MIB, resident
 from .note import VARIABLE, Note, encode
 from .shipping import Shipping
 from .sources import loaded
