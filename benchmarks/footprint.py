@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import uvloop
 
 from windlass import Windlass
-from windlass.worker.supervisor.memory import MIB, resident
+from windlass.worker.memory import MIB, resident
 
 from .drain import fill
 from .process import isolated

@@ -13,7 +13,7 @@ from typing import Any
 import uvloop
 
 from windlass import Windlass
-from windlass.worker.supervisor.memory import MIB
+from windlass.worker.memory import MIB
 
 from .jobs import nothing
 from .process import SPAWN, isolated
