@@ -16,6 +16,11 @@ _bits = _random.getrandbits
 os.register_at_fork(after_in_child=_random.seed)
 
 
+def seed(value: int | None = None) -> None:
+    """Make the ids that follow depend on the clock and this alone; None undoes it."""
+    _random.seed(value)
+
+
 _stamp = (0, "")
 """A millisecond and how its ids begin: many are made within one."""
 

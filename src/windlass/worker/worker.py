@@ -23,7 +23,7 @@ import socket
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from ..config import WorkerSettings
 from ..core.clock import system_clock, to_ms
@@ -70,6 +70,9 @@ _NOT_READY: Final = {
 class Worker:
     """Claims jobs from a store and runs them until it is stopped."""
 
+    beside: ClassVar[type[Aside]] = Aside
+    """where leases are renewed"""
+
     def __init__(
         self,
         registry: Registry,
@@ -112,7 +115,7 @@ class Worker:
             ),
             self._acker,
         )
-        self._aside = Aside(connect or (lambda: nullcontext(store)), self._beating)
+        self._aside = self.beside(connect or (lambda: nullcontext(store)), self._beating)
         self._loop = asyncio.get_running_loop()
         self._fetcher = Fetcher(store, settings, self.id, hand, self._runner)
         self._upkeep = upkeep

@@ -7,19 +7,20 @@ import asyncio
 
 class Waiters:
     def __init__(self) -> None:
-        self._waiters: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        """in the order in which they came, so that a run can be repeated"""
 
     async def sleep(self, seconds: float) -> None:
         """Return when woken, or after so many seconds."""
-        waiter = (asyncio.get_running_loop(), asyncio.Event())
-        self._waiters.add(waiter)
+        changed = asyncio.Event()
+        self._waiters[changed] = asyncio.get_running_loop()
         try:
-            await asyncio.wait_for(waiter[1].wait(), seconds)
+            await asyncio.wait_for(changed.wait(), seconds)
         except TimeoutError:
             pass
         finally:
-            self._waiters.discard(waiter)
+            del self._waiters[changed]
 
     def wake(self) -> None:
-        for loop, changed in tuple(self._waiters):
+        for changed, loop in tuple(self._waiters.items()):
             loop.call_soon_threadsafe(changed.set)
