@@ -3,7 +3,6 @@
 import pytest
 
 from tests.cli.conftest import Call
-from tests.cli.program import Program
 from tests.cli.top.conftest import Site
 from windlass import Windlass
 
@@ -42,9 +41,9 @@ def test_an_interval_that_cannot_be_is_refused(call: Call, interval: str) -> Non
     assert call("top", "--interval", interval).exit_code == 2
 
 
-def test_without_a_terminal_it_says_what_to_do(program: Program) -> None:
-    done = program("top")
-    assert (done.returncode, done.stdout) == (1, "")
+def test_without_a_terminal_it_says_what_to_do(call: Call) -> None:
+    done = call("top")
+    assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == (
         "windlass: There is no terminal to draw on: --once prints one frame as text, for scripts.\n"
     )
