@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .app import Windlass as Windlass
     from .connection import Connection as Connection
     from .connection import connect as connect
+    from .core.attempts import AttemptRecord as AttemptRecord
+    from .core.attempts import LogLine as LogLine
     from .core.batch import Batch as Batch
     from .core.context import Context as Context
     from .core.context import current_context as current_context
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AttemptRecord": "core.attempts",
     "Batch": "core.batch",
     "Connection": "connection",
     "Context": "core.context",
@@ -62,6 +65,7 @@ _HOMES = {
     "JobHandle": "handle",
     "Limit": "core.limit",
     "Link": "core.step",
+    "LogLine": "core.attempts",
     "Middleware": "middleware",
     "Node": "workflows.graph",
     "Observer": "observe.events",
@@ -85,6 +89,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AttemptRecord",
     "Batch",
     "Connection",
     "Context",
@@ -99,6 +104,7 @@ __all__ = [
     "JobHandle",
     "Limit",
     "Link",
+    "LogLine",
     "Middleware",
     "Node",
     "Observer",

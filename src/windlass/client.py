@@ -172,6 +172,13 @@ async def reschedule_job(store: Store, id: str, delay: int, due: int | None) -> 
         raise WrongState(f"Job {id} cannot be rescheduled: it is {job.state}.")
 
 
+async def prioritize_job(store: Store, id: str, priority: int) -> None:
+    """Give one job another priority, or say why that cannot be."""
+    if id not in await store.prioritize([id], priority):
+        job = await get_job(store, id)
+        raise WrongState(f"Job {id} cannot be prioritized: it is {job.state}.")
+
+
 async def signal_job(store: Store, codecs: Codecs, id: str, name: str, value: Any) -> None:
     """Send a signal to one job, in the codec that its worker reads, or say why that cannot be."""
     job = await get_job(store, id)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
-from .client import Client, cancel_job, get_job, reschedule_job, signal_job
+from .client import (
+    Client,
+    cancel_job,
+    get_job,
+    prioritize_job,
+    reschedule_job,
+    signal_job,
+)
+from .core.attempts import AttemptRecord
 from .core.codec import Codecs, decode_result
 from .core.dependents import ORPHANED
 from .core.model import Failure, Job
@@ -99,6 +107,24 @@ class JobHandle(Generic[R_co]):
     ) -> None:
         await self._reschedule(delay, at)(await self._client.store())
 
+    def prioritize(self, priority: int | str) -> None:
+        """Give the job another priority, 0 to 100, or low, default or high.
+
+        Pending, it goes to the end of the line of that. `WrongState` if it does not wait.
+        """
+        act = self._prioritize(priority)
+        self._block(act, "job.prioritize(…)", "job.aprioritize(…)")
+
+    async def aprioritize(self, priority: int | str) -> None:
+        await self._prioritize(priority)(await self._client.store())
+
+    def attempts(self) -> Sequence[AttemptRecord]:
+        """What its attempts came to and have logged, oldest first, as far as that is kept."""
+        return self._block(self._attempts, "job.attempts()", "job.aattempts()")
+
+    async def aattempts(self) -> Sequence[AttemptRecord]:
+        return await self._attempts(await self._client.store())
+
     def signal(self, name: str, value: Any = None) -> None:
         """Send the job what its handler waits for, or will wait for; the first of a name stays.
 
@@ -118,6 +144,13 @@ class JobHandle(Generic[R_co]):
     ) -> Callable[[Store], Coroutine[Any, Any, None]]:
         options = Options().merged({"delay": delay} if at is None else {"at": at})
         return lambda store: reschedule_job(store, self.id, options.delay, options.at)
+
+    def _prioritize(self, priority: int | str) -> Callable[[Store], Coroutine[Any, Any, None]]:
+        chosen = Options().merged({"priority": priority}).priority
+        return lambda store: prioritize_job(store, self.id, chosen)
+
+    async def _attempts(self, store: Store) -> Sequence[AttemptRecord]:
+        return (await store.attempts([self.id])).get(self.id, ())
 
     def _block(self, act: Callable[[Store], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
         return self._client.block(act, call, instead)

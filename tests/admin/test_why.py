@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from windlass.admin.facts import Facts, Line
@@ -216,6 +217,22 @@ def test_no_worker_of_its_queue() -> None:
     assert why(State.PENDING, *two, line=Line(0)).sentence == (
         "No worker serves its queue mail: the 2 workers heard of serve a, b, c, d, e, f, g, h, …."
     )
+
+
+def test_workers_that_are_quiet_claim_nothing() -> None:
+    quiet = msgspec.structs.replace(worker(), quiet=True)
+    assert why(State.PENDING, quiet, line=Line(3)) == (
+        "quiet",
+        "The one worker of its queue mail is quiet until it is told to work again.",
+    )
+    assert why(State.PENDING, quiet, quiet, line=Line(0)).sentence == (
+        "All 2 workers of its queue mail are quiet until one is told to work again."
+    )
+    full = worker("w2", active=10)
+    assert why(State.PENDING, quiet, full, line=Line(0)).sentence == (
+        "The one worker of its queue mail seems to have no free slot of 10."
+    )
+    assert "worker w3 may tell" in why(State.PENDING, quiet, worker("w3"), line=Line(0)).sentence
 
 
 def test_a_worker_of_every_queue_serves_this_one() -> None:

@@ -1,4 +1,4 @@
-"""`windlass cancel`, `reschedule`, `pause` and `resume`."""
+"""`windlass cancel`, `reschedule`, `prioritize`, `pause` and `resume`."""
 
 import json
 
@@ -121,3 +121,25 @@ def test_several_queues_as_json(call: Call) -> None:
     ]
     (_, other) = json.loads(call("resume", "nobodys", "other", "--json").stdout)
     assert other == {"name": "other", "paused": False, "changed": True}
+
+
+@pytest.mark.usefixtures("filled")
+def test_jobs_that_wait_get_another_priority(call: Call) -> None:
+    result = call("prioritize", "b", "later", "high")
+    assert (result.exit_code, result.stdout) == (0, "Prioritized 2 jobs.\n")
+    assert [field(call, id, "priority") for id in ("a", "b", "later")] == [50, 75, 75]
+    call("cancel", "c")
+    result = call("prioritize", "a", "c", "nobody", "3")
+    assert (result.exit_code, result.stdout) == (3, "Prioritized 1 job.\n")
+    assert result.stderr.splitlines() == [
+        "windlass: Job c cannot be prioritized: it is cancelled.",
+        "windlass: There is no job nobody.",
+    ]
+    assert field(call, "a", "priority") == 3
+
+
+@pytest.mark.parametrize("priority", ["101", "-1", "urgent"])
+def test_a_priority_that_no_job_can_have_is_refused(call: Call, priority: str) -> None:
+    result = call("prioritize", "--", "a", priority)
+    assert result.exit_code == 1
+    assert "priority is a whole number from 0 to 100" in result.stderr

@@ -53,7 +53,9 @@ def resolve(group: click.Group, context: click.Context, words: list[str]) -> Non
     name, command, rest = group.resolve_command(context, words)
     assert command is not None
     with command.make_context(name, list(rest), parent=context) as inner:
-        if isinstance(command, click.Group):
+        if isinstance(command, click.Group) and (
+            not command.invoke_without_command or command.commands.keys() & {*rest}
+        ):
             resolve(command, inner, rest)
 
 

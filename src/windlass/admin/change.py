@@ -62,6 +62,11 @@ def prioritize(priority: int) -> Change:
     )
 
 
+def prioritize(priority: int) -> Change:
+    """The change to another priority."""
+    return Change("prioritized", WAITING, lambda store, ids: store.prioritize(ids, priority))
+
+
 async def change_jobs(store: Store, change: Change, ids: Sequence[str]) -> Answer:
     """Change the jobs of these ids where their states allow it."""
     asked = list(dict.fromkeys(ids))

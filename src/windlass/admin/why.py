@@ -153,7 +153,7 @@ def _pending(facts: Facts) -> Reason:
         return Reason(code, f"{text[0].upper()}{text[1:]}.")
     if facts.line is None:
         return Reason("unsure", "It changed while it was looked at; ask again.")
-    serving = facts.serving
+    serving = [worker for worker in facts.serving if not worker.quiet]
     if facts.line.before:
         return Reason(
             "behind",
@@ -216,6 +216,11 @@ def _obstacle(facts: Facts) -> tuple[str, str] | None:
         return "paused", f"its queue {queue} is paused until someone resumes it"
     if not serving:
         return "no_worker", f"no worker serves its queue {queue}: {_elsewhere(facts)}"
+    if all(worker.quiet for worker in serving):
+        are = "the one worker" if len(serving) == 1 else f"all {len(serving)} workers"
+        verb = "is quiet until it is" if len(serving) == 1 else "are quiet until one is"
+        return "quiet", f"{are} of its queue {queue} {verb} told to work again"
+    serving = [worker for worker in serving if not worker.quiet]
     slots = sum(worker.concurrency for worker in serving)
     if facts.active >= slots or all(worker.active >= worker.concurrency for worker in serving):
         busy = "the one worker" if len(serving) == 1 else f"all {len(serving)} workers"
