@@ -55,16 +55,11 @@ def reschedule(delay: int = 0, due: int | None = None) -> Change:
 def prioritize(priority: int) -> Change:
     """The change to another priority."""
     return Change(
-        "given another priority",
+        "prioritized",
         WAITING,
         lambda store, ids: store.prioritize(ids, priority),
         lambda job: job.priority == priority,
     )
-
-
-def prioritize(priority: int) -> Change:
-    """The change to another priority."""
-    return Change("prioritized", WAITING, lambda store, ids: store.prioritize(ids, priority))
 
 
 async def change_jobs(store: Store, change: Change, ids: Sequence[str]) -> Answer:

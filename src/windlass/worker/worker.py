@@ -120,7 +120,6 @@ class Worker:
         self._fetcher = Fetcher(store, settings, self.id, hand, self._runner)
         self._upkeep = upkeep
         self._stop = asyncio.Event()
-        self._orders = Orders(self._fetcher, self._runner, self.ask_to_stop)
         self._state: Literal["new", "working", "stopping", "stopped"] = "new"
         self._seen_at = time.monotonic()
         self._unsent = Unsent(self.ledger, self.id)
