@@ -1,12 +1,13 @@
 """`windlass job`: one job, with what went in and what came out."""
 
 import json
+import logging
 import re
 
 import pytest
 
 from tests.cli.conftest import Call
-from windlass import Fatal, Limit, Windlass
+from windlass import Fatal, Limit, Windlass, current_context
 from windlass.admin.record import full_record
 from windlass.cli.loop import run
 from windlass.core.codec import MSGPACK, Codecs, Msgpack
@@ -138,3 +139,51 @@ def test_arguments_of_an_unknown_codec_are_not_shown_and_the_rest_is(call: Call,
     assert "call" not in facts
     fields = full_record(stored, Codecs(MSGPACK, Shouting()))
     assert (bytes(fields.result), fields.args, fields.unreadable) == (b"null", [], None)
+
+
+@pytest.fixture
+def logged(app: Windlass) -> None:
+    """A job that died in its second attempt, and one that had nothing to say."""
+
+    @app.task(max_retries=1, backoff=0)
+    def burst() -> None:
+        logging.getLogger("shop").warning("on the \x1b[2J brink\nof it")
+        try:
+            raise OSError("the disk is full")
+        except OSError as error:
+            raise Fatal("too much") if current_context().attempt == 2 else ValueError() from error
+
+    @app.task
+    def quiet() -> None: ...
+
+    burst.using(id="loud").enqueue()
+    quiet.using(id="quiet").enqueue()
+    finished(app)
+
+
+@pytest.mark.usefixtures("logged")
+def test_logs_shows_what_each_attempt_came_to_and_said(call: Call) -> None:
+    output = call("job", "loud", "--logs").stdout
+    head, first, second = output.split("\n\nattempt ")
+    assert lines(head)["state"] == "dead"
+    assert re.match(r"1, fence \d+: retry after [\d.]+ s, begun 20\S+Z by \S+\n", first)
+    assert re.search(r"^  20\S+Z warning shop: on the \\x1b\[2J brink\n    of it$", first, re.M)
+    assert "OSError: the disk is full" in first and first.rstrip().endswith("ValueError")
+    assert re.match(r"2, fence \d+: dead after ", second)
+    assert second.rstrip().endswith("Fatal: too much")
+    quiet = call("job", "quiet", "--logs").stdout
+    assert "Nothing is kept of its attempts: none failed or logged" in quiet
+
+
+@pytest.mark.usefixtures("logged")
+def test_logs_go_into_the_json(call: Call) -> None:
+    fields = json.loads(call("job", "loud", "--logs", "--json").stdout)
+    first, second = fields["attempts"]
+    assert (fields["id"], first["attempt"], first["state"]) == ("loud", 1, "retry")
+    assert (second["error"]["kind"], second["error"]["message"]) == ("Fatal", "too much")
+    assert "OSError: the disk is full" in second["error"]["traceback"]
+    assert second["fingerprint"] == fields["fingerprint"] != first["fingerprint"]
+    (line,) = first["lines"]
+    assert (line["level"], line["logger"]) == ("warning", "shop")
+    assert line["text"] == "on the \x1b[2J brink\nof it"
+    assert "attempts" not in json.loads(call("job", "loud", "--json").stdout)

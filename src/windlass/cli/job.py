@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
+import msgspec
 
+from ..admin.attempts import attempt_facts, attempts_of
 from ..admin.facts import SHOWN_PARENTS
 from ..admin.moment import iso, relative
 from ..admin.record import FullRecord, full_record
@@ -14,6 +16,7 @@ from ..client import get_job
 from ..core.model import NEVER, Job
 from ..core.signal import came
 from ..core.states import State
+from .attempts import attempt_lines
 from .output import print_json
 from .target import AppName, app_option, ask, existing, json_option, url_option
 from .text import shown
@@ -25,8 +28,12 @@ from .values import job_id
 @app_option
 @url_option
 @json_option
-def job(id: str, app: AppName | None, url: str | None, as_json: bool) -> None:
+@click.option("--logs", is_flag=True, help="show each attempt, with its error and what it logged")
+def job(id: str, app: AppName | None, url: str | None, as_json: bool, logs: bool) -> None:
     """Show the job ID: its state, times, arguments, result and error.
+
+    With --logs also what each attempt came to and what its handler logged, for as long as workers
+    were told to keep it (attempts_keep).
 
     Arguments in msgpack or JSON can be read by everyone; those of a codec of your own only
     with the app that has it (-A).
@@ -34,16 +41,22 @@ def job(id: str, app: AppName | None, url: str | None, as_json: bool) -> None:
     with existing(app, url) as found:
         stored = ask(found, lambda store: get_job(store, id))
         fields = full_record(stored, found.codecs)
+        attempts = ask(found, lambda store: attempts_of(store, stored)) if logs else ()
     if as_json:
-        print_json(fields)
+        told = {"attempts": [attempt_facts(stored.task, each) for each in attempts]}
+        print_json({**msgspec.structs.asdict(fields), **told} if logs else fields)
     else:
-        click.echo(shown("\n".join(lines(stored, fields))))
+        text = [*lines(stored, fields), *(attempt_lines(attempts) if logs else _trace(stored))]
+        click.echo(shown("\n".join(text)))
 
 
 def lines(job: Job, fields: FullRecord) -> Iterator[str]:
     """A job for people; `fields` is its full record."""
     for name, text in (*_facts(job), *_times(job), *_contents(job, fields)):
         yield f"{name:<10} {text}".rstrip()
+
+
+def _trace(job: Job) -> Iterator[str]:
     if job.error is not None and job.error.traceback:
         yield f"\n{job.error.traceback.rstrip()}"
 

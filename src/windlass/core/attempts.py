@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from .model import DAY_MS, Failure
+from .model import DAY_MS, Failure, Job, Transition
 from .states import State
 
 MOST_ATTEMPTS: Final = 50
@@ -69,3 +69,12 @@ def newest(records: Sequence[AttemptRecord]) -> Mapping[str, Sequence[AttemptRec
     for key in sorted(last):
         by_job.setdefault(key[0], []).append(last[key])
     return {id: these[-MOST_ATTEMPTS:] for id, these in by_job.items()}
+
+
+def failed_attempt(job: Job, move: Transition, now: int) -> AttemptRecord:
+    """What is kept of an attempt that failed without a line, by what follows it."""
+    began = job.started_at or 0
+    worker, end = job.worker or "", max(now, began)
+    return AttemptRecord(
+        job.id, job.queue, job.fence, job.attempt, worker, began, end, move.state, move.error
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
+from logging import LogRecord
 from typing import Any, Final
 
 import msgspec
@@ -34,6 +35,8 @@ class Context(msgspec.Struct, frozen=True, gc=False):
     checkpoints: Checkpoints | None = None
     workflows: Workflows | None = None
     signals: Signals | None = None
+    capture: Callable[[Job, LogRecord], None] | None = None
+    """where what the handler logs goes, to be kept with the job"""
 
     def progress(self, percent: float, message: str = "") -> None:
         """Say how far the job has come. Say it as often as you like: only the last word of

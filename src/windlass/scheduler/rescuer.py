@@ -6,10 +6,14 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from ..core.clock import to_ms
+from msgspec.structs import replace
+
+from ..core.attempts import KEEP_ATTEMPTS, AttemptRecord
+from ..core.clock import system_clock, to_ms
 from ..core.model import Job, Transition
 from ..core.outcome import Lost, decide
 from ..core.retry import DEFAULT_RETRY
+from ..errors import StoreError
 from ..observe.ledger import Ledger
 from ..service import Service
 from ..stores.contract import Store
@@ -33,6 +37,7 @@ class Rescuer(Service):
         interval: float,
         worker: str,
         ledger: Ledger | None = None,
+        keep: int = KEEP_ATTEMPTS,
     ) -> None:
         super().__init__()
         self._store = store
@@ -40,6 +45,7 @@ class Rescuer(Service):
         self._leader = leader
         self._interval = interval
         self._worker = worker
+        self._keep = keep
         self._events = registry.events
         self._ledger = ledger or Ledger(registry)
 
@@ -58,6 +64,8 @@ class Rescuer(Service):
             moves = [self._decide(job) for job in jobs]
             held = await self._store.finish(moves)
             self._note(jobs, moves, held)
+            if self._keep:
+                await self._keep_lost(jobs, moves, held)
         return len(jobs)
 
     def _note(self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]) -> None:
@@ -65,6 +73,19 @@ class Rescuer(Service):
             if job.id in held:
                 self._ledger.rescued(job, move)
                 self._events.rescued(job, move)
+
+    async def _keep_lost(
+        self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]
+    ) -> None:
+        """Keep it that these attempts were lost, beside what their workers had noted of them."""
+        rescued = [pair for pair in zip(jobs, moves, strict=True) if pair[0].id in held]
+        try:
+            known = await self._store.attempts([job.id for job, _ in rescued])
+            records = [_lost(job, move, known.get(job.id, ())) for job, move in rescued]
+            await self._store.note_attempts(records, self._keep)
+        except StoreError as error:
+            # The jobs are rescued; this was only to tell of it.
+            log.warning("it could not be noted that %d attempt(s) were lost: %s", len(jobs), error)
 
     def _decide(self, job: Job) -> Transition:
         if job.task in self._registry:
@@ -75,3 +96,13 @@ class Rescuer(Service):
                 # such job must not keep the others of its batch from being rescued.
                 log.exception("the backoff of task %s failed; using the default", job.task)
         return decide(job, Lost(), DEFAULT_RETRY)
+
+
+def _lost(job: Job, move: Transition, known: Sequence[AttemptRecord]) -> AttemptRecord:
+    """What is kept of a lost attempt. If it has left no record itself, who ran it is not known
+    any more, and the fence is the rescuer's."""
+    record = AttemptRecord(job.id, job.queue, job.fence, job.attempt, "", job.started_at or 0)
+    for each in known:
+        if each.attempt == job.attempt and each.ended_at is None:
+            record = each
+    return replace(record, ended_at=system_clock(), state=move.state, error=move.error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..config import WorkerSettings
+from ..core.clock import to_ms
 from ..core.ids import new_id
 from ..history.history import History
 from ..observe.events import Events
@@ -32,9 +33,10 @@ def upkeep(
     holder = new_id()
     events = registry.events
     leader = Leader(store, holder, events=events)
+    keep = to_ms(settings.attempts_keep)
     return (
         leader,
-        Rescuer(store, registry, leader, settings.rescue_interval, holder, ledger),
+        Rescuer(store, registry, leader, settings.rescue_interval, holder, ledger, keep),
         Unblocker(store, leader),
         Ticker(store, leader, registry.schedules, events),
         Pruner(store, leader, settings.prune_interval),

@@ -16,6 +16,7 @@ from ..core.model import UNREADABLE, Job, Lease, Transition
 from ..core.outcome import Unknown, decide, has_expired
 from ..errors import CorruptRecord
 from ..middleware import Stack
+from ..observe.logs import NOTHING
 from ..task import Registry
 from ..worker.acker import Acker
 from ..worker.attempt import Surroundings
@@ -23,6 +24,7 @@ from ..worker.checkpoints import StoredCheckpoints
 from ..worker.executors import Executors
 from ..worker.hand import Hand
 from ..worker.heartbeat import Heartbeat
+from ..worker.logbook import Logbook
 from ..worker.reporter import Reporter
 from ..worker.runner import Runner
 from ..worker.signals import StoredSignals
@@ -30,6 +32,9 @@ from ..worker.transactions import Transactions
 from ..worker.workflows import StoredWorkflows
 from .checked import OWN_TASKS
 from .site import Site
+
+WORKER: Final = "server"
+"""Who ran an attempt, where the claim does not say."""
 
 AT_ONCE: Final = 100
 LEASE: Final = 30.0
@@ -49,7 +54,15 @@ class Chores:
         self._hand = Hand(AT_ONCE)
         self._reporter = Reporter(store)
         events = site.app.registry.events
-        self._acker = Acker(store, self._hand, self._reporter, events, site.ledger)
+        self._logbook = Logbook(
+            store,
+            self._hand,
+            WORKER,
+            to_ms(WorkerSettings().attempts_keep),
+            NOTHING,
+            lambda claim: self._runner.runs(claim),
+        )
+        self._acker = Acker(store, self._hand, self._reporter, events, site.ledger, self._logbook)
         self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose, events)
         self.workflows = StoredWorkflows(store, codecs, Stack())
         self._runner = Runner(
@@ -68,10 +81,11 @@ class Chores:
                 self.workflows,
                 StoredSignals(store, codecs),
                 events,
+                self._logbook,
             ),
             self._acker,
         )
-        self._services = (self._reporter, self._acker, self._heartbeat)
+        self._services = (self._reporter, self._acker, self._logbook, self._heartbeat)
 
     def start(self) -> None:
         for service in self._services:
@@ -84,6 +98,7 @@ class Chores:
         await self._acker.drain(LAST_WORDS)
         for service in self._services:
             await service.stop()
+        await self._logbook.drain(LAST_WORDS)
 
     def is_for(self, job: Job) -> bool:
         """Whether a claimed job is one that no other worker is to get."""

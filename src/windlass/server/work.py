@@ -11,6 +11,8 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from ..core.attempts import KEEP_ATTEMPTS, failed_attempt
+from ..core.clock import system_clock
 from ..core.codec import decode_result, too_large
 from ..core.context import MAX_NOTE
 from ..core.model import Job, Lease, Progress, Transition
@@ -25,7 +27,7 @@ from ..core.outcome import (
 )
 from ..core.retry import DEFAULT_RETRY
 from ..core.states import State
-from ..errors import CorruptRecord, InvalidOption
+from ..errors import CorruptRecord, InvalidOption, StoreError
 from ..members import get_all
 from ..stores.contract import Store
 from .site import Site
@@ -54,6 +56,7 @@ class Work:
         self._codecs = site.app.codecs
         self._registry = site.app.registry
         self._max_result = site.offers.max_payload
+        self._store = site.store
 
     async def extend(self, store: Store, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         """Hold leases for `lease` milliseconds from now; the ids that were still held."""
@@ -77,10 +80,24 @@ class Work:
         """Let attempts have failed; the ids of those that were not lost before."""
         given = {each.lease: each for each in failures}
         found = await _found(store, given)
-        moves = [
-            self._after(job, given[lease]) for lease, job in found if job.state is State.ACTIVE
-        ]
-        return await _finish(store, moves, found, (State.RETRY, State.DEAD))
+        active = [(lease, job) for lease, job in found if job.state is State.ACTIVE]
+        moves = [self._after(job, given[lease]) for lease, job in active]
+        done = await _finish(store, moves, found, (State.RETRY, State.DEAD))
+        await self._note([job for _, job in active], moves, done)
+        return done
+
+    async def _note(
+        self, jobs: Sequence[Job], moves: Sequence[Transition], done: frozenset[str]
+    ) -> None:
+        """Keep what failed attempts came to; the jobs are seen to, whether or not that can be."""
+        failed = [pair for pair in zip(jobs, moves, strict=True) if pair[0].id in done]
+        if not failed:
+            return
+        records = [failed_attempt(job, move, system_clock()) for job, move in failed]
+        try:
+            await self._store.note_attempts(records, KEEP_ATTEMPTS)
+        except StoreError as error:
+            log.warning("what %d attempt(s) came to could not be kept: %s", len(failed), error)
 
     async def release(
         self, store: Store, leases: Sequence[Lease], delay: int = 0, *, unknown: bool = False

@@ -14,6 +14,7 @@ from ..observe.ledger import NOT_RUN, Ledger
 from ..service import Service
 from ..stores.contract import Store
 from .hand import Claim, Hand
+from .logbook import Logbook
 from .reporter import Reporter
 
 log = logging.getLogger("windlass")
@@ -25,7 +26,13 @@ class Acker(Service):
     """Finishes jobs. What could not be written stays in line for the next try."""
 
     def __init__(
-        self, store: Store, hand: Hand, reporter: Reporter, events: Events, ledger: Ledger
+        self,
+        store: Store,
+        hand: Hand,
+        reporter: Reporter,
+        events: Events,
+        ledger: Ledger,
+        logbook: Logbook,
     ) -> None:
         super().__init__()
         self._store = store
@@ -33,6 +40,7 @@ class Acker(Service):
         self._reporter = reporter
         self._events = events
         self._ledger = ledger
+        self._logbook = logbook
         self._waiting: list[Transition] = []
         self._took: list[float] = []
         """the seconds of those attempts, in the same order"""
@@ -109,6 +117,8 @@ class Acker(Service):
             self._ledger.settle(jobs, batch, took, held)
         if len(held) < len(batch):
             self._note_lost(batch, jobs, held)
+        if self._logbook.pages:
+            self._logbook.settle(batch, held)
         if not self._waiting:
             self._some.clear()
             self._none.set()

@@ -30,6 +30,7 @@ from ..resources import Values, filled
 from .executors import Executors
 from .executors.raised import FromChild
 from .gathering import Gathering
+from .logbook import Logbook
 from .signals import StoredSignals
 from .transactions import Transactions
 from .workflows import StoredWorkflows
@@ -54,6 +55,7 @@ class Surroundings(NamedTuple):
     workflows: StoredWorkflows
     signals: StoredSignals
     events: Events
+    logbook: Logbook
 
 
 def begin(
@@ -70,7 +72,7 @@ def begin(
     jobs that a handler which takes batches is to get together with this one.
     Middleware goes around it, and is within its timeout.
     """
-    executors, stack, values, report, transactions, checkpoints, workflows, signals, _ = (
+    executors, stack, values, report, transactions, checkpoints, workflows, signals, _, logbook = (
         surroundings
     )
     spec = job.spec
@@ -79,7 +81,7 @@ def begin(
         args[:0] = inputs
     definition.arguments.check(args, kwargs)
     definition.arguments.convert(args, kwargs, binary=codec.binary)
-    context = Context(job, report, transactions.begin, checkpoints, workflows, signals)
+    context = Context(job, report, transactions.begin, checkpoints, workflows, signals, logbook.ear)
     current.set(context)
     if stack.runs:
         handler = partial(_call, definition, executors, values, context, batch)

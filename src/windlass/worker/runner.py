@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import copy_context
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from .acker import Acker
 from .attempt import Surroundings, begin, encoded, failed, unknown
 from .gathering import Gathering
 from .hand import Claim
+from .leftovers import leave_behind
 
 log = logging.getLogger("windlass")
 
@@ -63,6 +64,7 @@ class Runner:
         self._workflows = surroundings.workflows
         self._signals = surroundings.signals
         self._events = surroundings.events
+        self._logbook = surroundings.logbook
         self._acker = acker
         self._loop = asyncio.get_running_loop()
         self._variables = copy_context()
@@ -86,6 +88,10 @@ class Runner:
     def claims(self) -> Sequence[Claim]:
         """Those of the attempts that run now; from any thread."""
         return list(self._running)
+
+    def runs(self, claim: Claim) -> bool:
+        """Whether this attempt goes on here."""
+        return claim in self._running
 
     def pace(self) -> float | None:
         """How long an attempt takes, a moving average; None before the first one."""
@@ -139,7 +145,7 @@ class Runner:
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=1.0)
-                _leave_behind(self._running, self._gatherings)
+                leave_behind(self._running, self._gatherings)
         self._surroundings.executors.close()
 
     def _look_at_backlog(self) -> None:
@@ -224,7 +230,7 @@ class Runner:
                 self._events.ended(job, move, now - began, raised)
             # Or the error, its traceback and this frame would keep each other alive.
             raised = None
-            self._end(job, began, now)
+            self._end(job, move, began, now)
 
     def _after(
         self, job: Job, error: BaseException, policy: RetryPolicy, settled: bool
@@ -237,8 +243,10 @@ class Runner:
         # Also if the handler let a cancellation of its own escape: that is its failure.
         return failed(job, error, policy)
 
-    def _end(self, job: Job, began: float, now: float) -> None:
-        """Note the pace, and start the next one in the place of this."""
+    def _end(self, job: Job, move: Transition | None, began: float, now: float) -> None:
+        """Note the end and the pace, and start the next one in the place of this."""
+        if self._logbook.pages or (move is not None and move.error is not None):
+            self._logbook.over(job, move)
         claim = (job.id, job.fence)
         del self._running[claim]
         self.ran += 1
@@ -267,23 +275,3 @@ class Runner:
 
 def _jobs(part: Job | Gathering) -> Sequence[Job]:
     return part.jobs if isinstance(part, Gathering) else (part,)
-
-
-def _leave_behind(
-    running: Mapping[Claim, asyncio.Task[None]], batches: Mapping[Claim, Gathering]
-) -> None:
-    """Let go of handlers that did not end when they were cancelled.
-
-    `asyncio.run` would wait for them, and so for ever.
-    """
-    for (id, _), task in running.items():
-        log.error("job %s: its handler went on when it was cancelled, and is left behind", id)
-        _abandon(task)
-    for batch in batches.values():
-        if batch.call is not None:
-            _abandon(batch.call)
-
-
-def _abandon(task: asyncio.Task[None]) -> None:
-    asyncio._unregister_task(task)
-    task._log_destroy_pending = False  # type: ignore[attr-defined]

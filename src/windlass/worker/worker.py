@@ -3,13 +3,14 @@
 Started from the bottom up, each part before the ones that hand work to it:
 
     resources, start-up hooks -> upkeep (leader, rescuer, unblocker, ticker, pruner)
-    -> heartbeat and presence, on a thread of their own -> reporter -> acker -> fetcher
+    -> heartbeat and presence, on a thread of their own -> reporter and logbook -> acker
+    -> fetcher
 
 Stopped the other way round, so that whoever produces work ends before whoever takes it:
 
 1. the fetcher stops claiming; jobs that were claimed but not started are released;
 2. running jobs get `shutdown_timeout` seconds, then they are cancelled and released;
-3. the acker writes everything that is left to write;
+3. the acker writes everything that is left to write, and after it the logbook;
 4. only then the heartbeat ends, so no lease was in danger meanwhile;
 5. the upkeep ends, and its leadership is given up for another worker to take;
 6. the shutdown hooks run, the last one first, and the resources are closed.
@@ -33,6 +34,7 @@ from ..core.model import Job, Lease
 from ..core.workers import Order, WorkerInfo
 from ..observe.endpoint import Endpoint
 from ..observe.ledger import Ledger
+from ..observe.logs import threshold
 from ..service import Service
 from ..stores.contract import Store
 from ..task import Registry
@@ -45,6 +47,7 @@ from .fetcher import Fetcher
 from .hand import Hand
 from .heartbeat import Heartbeat
 from .lifespan import Lifespan
+from .logbook import Logbook
 from .memory import resident
 from .orders import Orders
 from .presence import Presence
@@ -93,7 +96,15 @@ class Worker:
         self._reporter = Reporter(store)
         self._events = registry.events
         self.ledger = ledger or Ledger(registry)
-        self._acker = Acker(store, hand, self._reporter, self._events, self.ledger)
+        self._logbook = Logbook(
+            store,
+            hand,
+            self.id,
+            to_ms(settings.attempts_keep),
+            threshold(settings.log_capture),
+            lambda claim: self._runner.runs(claim),
+        )
+        self._acker = Acker(store, hand, self._reporter, self._events, self.ledger, self._logbook)
         self._runner = Runner(
             registry,
             codecs,
@@ -112,6 +123,7 @@ class Worker:
                 StoredWorkflows(store, codecs, registry.middleware),
                 StoredSignals(store, codecs),
                 self._events,
+                self._logbook,
             ),
             self._acker,
         )
@@ -173,6 +185,7 @@ class Worker:
             service.start()
         self._aside.start()
         self._reporter.start()
+        self._logbook.start()
         self._acker.start()
         self._fetcher.start()
         self._state = "working"
@@ -185,6 +198,8 @@ class Worker:
         await self._runner.drain(self._settings.shutdown_timeout)
         await self._acker.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
         await self._acker.stop()
+        await self._logbook.stop()
+        await self._logbook.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
         await self._reporter.stop()
         await self._aside.stop()
         for service in reversed(self._upkeep):

@@ -7,6 +7,7 @@ whatever the handler is doing.
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import signal
@@ -27,6 +28,7 @@ from ...core.context import Context, current
 from ...core.model import Job, Lease, Progress
 from ...core.outcome import failure_of
 from ...errors import UnencodableValue, UsageError
+from .echo import Echo
 from .raised import Raised
 
 LAST_WORDS: Final = 5.0
@@ -46,6 +48,8 @@ class Order(NamedTuple):
     arguments: bytes
     state: bytes | None = None
     """what the last attempt left, pickled by itself as well"""
+    level: int = logging.WARNING
+    """the least that the worker wants to know of what is logged"""
 
 
 class Returned(NamedTuple):
@@ -98,8 +102,9 @@ def main(number: int) -> None:
         greeting: Greeting = pipe.recv()
         sys.argv[:] = greeting.argv
         orders, mouth = _Orders(pipe), _Mouth(pipe)
+        echo = Echo(mouth.send)
         while (order := orders.next()) is not None:
-            mouth.send(_answer(order, greeting.main, mouth, orders.replies))
+            mouth.send(_answer(order, greeting.main, mouth, orders.replies, echo))
     except (EOFError, OSError):
         return  # the worker is gone
 
@@ -207,13 +212,18 @@ class _ChildCheckpoints:
 
 
 def _answer(
-    record: bytes, main: Mapping[str, str], mouth: _Mouth, replies: SimpleQueue[bytes]
+    record: bytes,
+    main: Mapping[str, str],
+    mouth: _Mouth,
+    replies: SimpleQueue[bytes],
+    echo: Echo,
 ) -> bytes:
     try:
         order: Order = pickle.loads(record)
         if order.module == "__main__":
             _import_main_once(tuple(main.items()))
         func = _found(order.module, order.path)
+        echo.listen(order.job.lease, order.level)
         args, kwargs = pickle.loads(order.arguments)
         desk = _Desk(mouth, replies)
         checkpoints, signals = _ChildCheckpoints(order.state, desk), _ChildSignals(desk)

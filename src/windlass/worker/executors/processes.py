@@ -7,9 +7,11 @@ child, however that came.
 
 from __future__ import annotations
 
+import logging
 import pickle
 import threading
 from collections.abc import Sequence
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ from ...core.outcome import failure_of
 from ...definition import Definition
 from ...errors import AttemptParked, UnencodableValue
 from .child import REPLY, Keep, Order, Returned, Said, Wait
+from .echo import Logged, repeat
 from .raised import Raised
 from .spawned import Spawned
 from .thread_call import ThreadCall
@@ -57,9 +60,12 @@ class Processes:
             takes_context,
             arguments,
             None if context.job.checkpoint is None else pickle.dumps(context.state),
+            logging.getLogger().getEffectiveLevel(),
         )
         seat = _Seat()
-        serve = partial(self._serve, pickle.dumps(order), seat, context)
+        # What the handler logs is handled in the thread that hears it, as the attempt's.
+        within = copy_context().run
+        serve = partial(within, self._serve, pickle.dumps(order), seat, context)
         return self._threads.run(serve, seat.kill)
 
     def close(self) -> None:
@@ -124,10 +130,13 @@ class Processes:
 
 def _answer_of(child: Spawned, context: Context) -> Returned | Raised:
     """What the handler came to; what it says before goes where its context says."""
-    while isinstance(answer := _opened(child.receive()), Said | Keep | Wait):
+    while isinstance(answer := _opened(child.receive()), Said | Keep | Wait | Logged):
         # A thread that an earlier handler has left behind may speak as well.
         is_own = answer.lease == context.job.lease
-        if isinstance(answer, Keep | Wait):
+        if isinstance(answer, Logged):
+            if is_own:
+                repeat(answer)
+        elif isinstance(answer, Keep | Wait):
             reply = _replied(answer, context) if is_own else Returned(None)
             child.send(REPLY + pickle.dumps(reply))
         elif context.report is not None and is_own:
@@ -148,9 +157,9 @@ def _replied(question: Keep | Wait, context: Context) -> Returned | Raised:
         return Raised.of(error, failure_of(error))
 
 
-def _opened(record: bytes) -> Said | Keep | Wait | Returned | Raised:
+def _opened(record: bytes) -> Said | Keep | Wait | Logged | Returned | Raised:
     try:
-        answer: Said | Keep | Wait | Returned | Raised = pickle.loads(record)
+        answer: Said | Keep | Wait | Logged | Returned | Raised = pickle.loads(record)
     except Exception as error:
         problem = UnencodableValue(
             f"The result of the handler cannot be read outside of its child process: {error}."

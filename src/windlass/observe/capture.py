@@ -1,0 +1,77 @@
+"""Brings what handlers log to their attempts.
+
+One handler on the root logger serves all workers of a process: the context of the running attempt
+says whose line it is. Loggers that keep their lines to themselves (`propagate = False`) are not
+heard; give them the handler too.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Final
+
+from ..core.attempts import LogLine
+from ..core.context import current, current_batch
+from ..core.lines import line
+
+OURS: Final = "windlass"
+
+
+class CaptureHandler(logging.Handler):
+    """Gives each record to the attempt that it comes from; other records are not its business."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name != OURS:
+            context = current.get(None)
+            for each in current_batch.get(()) if context is None else (context,):
+                if each.capture is not None:
+                    each.capture(each.job, record)
+        if _last_resort(record):
+            logging.lastResort.handle(record)  # type: ignore[union-attr]
+
+
+_handler: Final = CaptureHandler()
+_lock: Final = threading.Lock()
+_users = 0
+
+
+def attach() -> None:
+    """Capture from now on, until `detach` was called as often."""
+    global _users
+    with _lock:
+        _users += 1
+        if _users == 1:
+            logging.getLogger().addHandler(_handler)
+
+
+def detach() -> None:
+    global _users
+    with _lock:
+        _users -= 1
+        if _users == 0:
+            logging.getLogger().removeHandler(_handler)
+
+
+def line_of(record: logging.LogRecord) -> LogLine:
+    """A record as it is kept: its text, and an error if it has one."""
+    text = _TEXT.format(record)
+    return line(int(record.created * 1000), record.levelname.lower(), record.name, text)
+
+
+_TEXT: Final = logging.Formatter("%(message)s")
+
+
+def _last_resort(record: logging.LogRecord) -> bool:
+    """Whether nobody but us hears a record that must be heard.
+
+    Where nothing is set up, `logging` writes warnings to stderr; our handler would silence that.
+    """
+    if logging.lastResort is None or record.levelno < logging.lastResort.level:
+        return False
+    logger: logging.Logger | None = logging.getLogger(record.name)
+    while logger is not None:
+        if any(not isinstance(each, CaptureHandler) for each in logger.handlers):
+            return False
+        logger = logger.parent if logger.propagate else None
+    return True
