@@ -1,4 +1,4 @@
-"""An insert whose answer was lost is made again, and does no harm by it."""
+"""A call whose answer was lost is made again, and does no harm by it."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from tests.servers.server import Server
 from tests.stores.sql.engine import Engine
 from windlass.core.model import Receipt, Transition
 from windlass.core.states import State
+from windlass.core.stats import FINE, Tally, summed
 from windlass.testing.jobs import claim_one, counts, new_job, put
 
 
@@ -31,6 +32,16 @@ async def test_it_finds_its_own_jobs(engine: Engine, direct: str, proxy: Proxy) 
         assert await store.insert(jobs) == [Receipt("lost-reply"), Receipt("beside")]
         assert proxy.counts.dropped == 1
         assert await counts(observer) == {State.PENDING: 3}
+
+
+async def test_what_was_counted_is_added_once(engine: Engine, direct: str, proxy: Proxy) -> None:
+    through = proxy.through(direct)
+    async with engine.opened(direct) as observer, engine.opened(through) as store:
+        await store.tally("worker", 1, [Tally("mail", {"completed": 1})])
+        proxy.drop_replies(1, after=b"lost-reply")
+        await store.tally("lost-reply", 1, [Tally("mail", {"completed": 10})])
+        assert proxy.counts.dropped == 1
+        assert summed(await observer.stats(["mail"], FINE, 0)) == {"completed": 11}
 
 
 async def test_it_does_not_run_again_what_has_run(engine: Engine, direct: str) -> None:

@@ -112,6 +112,12 @@ async def test_no_step_of_a_job_grows(store: Store, clock: FakeClock) -> None:
         await store.replay(names)
         await store.delete(names)
 
+    async def prioritize() -> None:
+        # Forth and back: who has the priority asked for stays where it is.
+        for priority in (1, 99):
+            names = [f"waiting-{n}" for n in range(20, 30)]
+            assert len(await store.prioritize(names, priority)) == len(names)
+
     await compare(
         store,
         {
@@ -120,6 +126,7 @@ async def test_no_step_of_a_job_grows(store: Store, clock: FakeClock) -> None:
             "rescue": rescue,
             "cancel and prune": cancel_and_prune,
             "replay and delete": replay_and_delete,
+            "prioritize": prioritize,
             "insert of a duplicate": lambda: store.insert([new_job("waiting-1")]),
             "get": lambda: store.get(["waiting-1", "nobody"]),
             "queues": store.queues,
