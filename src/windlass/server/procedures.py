@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from ..core.apikey import Role
 from ..core.codec import too_large
 from ..core.duration import LONGEST_MS
-from ..core.model import Receipt
+from ..core.model import Job, Page, Receipt
 from ..core.name import checked_name
+from ..core.schedule import Schedule
 from ..core.states import AFTER_ACTIVE
 from ..errors import InvalidOption, WindlassError
 from ..stores.contract import Store
@@ -36,6 +37,7 @@ from .checked import (
 from .faults import Malformed, NotThere, TooLarge
 from .scope import refuse_hidden, refuse_outside
 from .site import Site
+from .veil import Veil
 
 MOST_NAMED: Final = 20
 """So many of the things that a change was about are written into the audit log."""
@@ -144,8 +146,25 @@ def _check_finish(request: Request) -> None:
 
 
 def _check_schedules(request: Request) -> None:
+    veil = Veil(request.site, request.caller)
     for schedule in request.given["schedules"]:
         check_schedule(schedule, request.site.offers)
+        veil.refuse(schedule)
+
+
+async def _get(request: Request) -> Mapping[str, Job]:
+    found = await request.store.get(**request.given)
+    veil = Veil(request.site, request.caller)
+    return {job.id: job for job in veil.jobs([*found.values()])}
+
+
+async def _find(request: Request) -> Page:
+    page = await request.store.find(**request.given)
+    return Page(Veil(request.site, request.caller).jobs(page.jobs), page.cursor)
+
+
+async def _schedules(request: Request) -> Sequence[Schedule]:
+    return Veil(request.site, request.caller).schedules(await request.store.schedules())
 
 
 def _check_queue(request: Request) -> None:
@@ -208,13 +227,13 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "now": Procedure(None),
     "insert": Procedure(Role.ENQUEUE, act=_insert),
     "signal": Procedure(Role.ENQUEUE, _check_signal),
-    "get": _READ,
-    "find": _READ,
+    "get": Procedure(Role.READ, act=_get),
+    "find": Procedure(Role.READ, act=_find),
     "queues": _READ,
     "oldest": _READ,
     "lanes": _READ,
     "workers": _READ,
-    "schedules": _READ,
+    "schedules": Procedure(Role.READ, act=_schedules),
     "attempts": _READ,
     "stats": _READ,
     "claim": _WORK,

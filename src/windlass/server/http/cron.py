@@ -16,8 +16,8 @@ from ...core.name import checked_name
 from ...core.schedule import Overlap, Schedule, schedule_of
 from ...core.states import State
 from ...members import get_all
+from ..eyes import Eyes
 from ..offer import JobRequest, Text
-from .arguments import Eyes
 from .call import Call, Reply
 from .enqueuing import Stored
 

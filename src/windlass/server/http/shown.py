@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from ...admin.record import FullRecord, full_record
 from ...core.model import Job
+from ..eyes import HIDDEN, Eyes
 from ..site import Site
-from .arguments import HIDDEN, Eyes
 
 
 def shown(site: Site, job: Job) -> FullRecord:

@@ -13,8 +13,8 @@ from ...core.likeness import error_fingerprint
 from ...core.model import Job
 from ...core.states import FINISHED, State
 from ...errors import InvalidOption
+from ..eyes import Eyes, Named
 from ..site import Site
-from .arguments import Eyes, Named
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 Test = Callable[[Job], bool]

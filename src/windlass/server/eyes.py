@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...admin.record import as_json
-from ...core.codec import decode_call
-from ...core.model import Spec
-from ..site import Site
+from ..admin.record import as_json
+from ..core.codec import decode_call
+from ..core.model import Spec
+from .site import Site
 
 HIDDEN: Final = "***"
 
