@@ -37,6 +37,7 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "keep_journal": {"on": False},
     "keys": {},
     "lanes": {"limit": 10},
+    "risks": {},
     "leave": {"worker": "w"},
     "migrate": {},
     "note_attempts": {"records": [ATTEMPT], "keep": 1_000},

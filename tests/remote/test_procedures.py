@@ -35,7 +35,7 @@ RULES: Mapping[Role | None, set[str]] = {
     Role.ENQUEUE: {"insert", "signal"},
     Role.READ: {
         *("find", "get", "lanes", "oldest", "queues", "schedules", "workers"),
-        *("attempts", "stats"),
+        *("attempts", "risks", "stats"),
     },
     Role.WORK: {
         *("beat", "checkpoint", "claim", "elect", "finish", "leave", "prune", "renew", "report"),
@@ -53,7 +53,7 @@ RULES: Mapping[Role | None, set[str]] = {
 AUDITED = RULES[Role.OPERATE] | {"drop_keys", "keep_journal", "migrate", "put_keys", "restore"}
 OF_THE_STORE = {
     *RULES[Role.ADMIN],
-    *("prune", "rescue", "resign", "tick", "unblock"),
+    *("prune", "rescue", "resign", "risks", "tick", "unblock"),
 }
 """What is about all queues at once."""
 

@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "top": "Watch queues, workers and jobs live on the terminal.",
     "keys": "Make, list or revoke the keys of the APIs.",
     "config": "Show the settings, and where each came from.",
+    "doctor": "Audit a store without writing to it.",
     "move": "Move all jobs to another store.",
     "migrate": "Bring the store's schema up to date.",
     "demo": "See a small shop at work; needs no server.",

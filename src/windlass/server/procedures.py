@@ -232,6 +232,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "queues": _READ,
     "oldest": _READ,
     "lanes": _READ,
+    "risks": _READ,
     "workers": _READ,
     "schedules": Procedure(Role.READ, act=_schedules),
     "attempts": _READ,

@@ -48,6 +48,12 @@ class Oversight(Protocol):
         while it has a cursor. A cursor that this store did not give is `InvalidOption`.
         """
 
+    async def risks(self) -> Sequence[str]:
+        """What could cost jobs as the engine is set up, one sentence each; none is a good answer.
+
+        Said as far as the engine lets itself be asked.
+        """
+
     async def workers(self) -> Sequence[WorkerInfo]:
         """The workers that were heard of within their `ttl`, by id."""
 

@@ -87,8 +87,7 @@ class MemoryStore(Registers):
         born: set[str] = set()
         for job in jobs:
             # Nothing may be kept of one that is cancelled at once; it came first all the same.
-            known = job.id in born
-            receipt = Receipt(job.id, duplicate=True) if known else self._insert(job, now)
+            receipt = self._insert(job, now) if job.id not in born else Receipt(job.id, True)
             receipts.append(receipt)
             if not receipt.duplicate:
                 born.add(job.id)
@@ -402,6 +401,9 @@ class MemoryStore(Registers):
         return oldest(self._shelf, queues)
 
     @atomic
+    async def risks(self) -> Sequence[str]:
+        return ["The memory store forgets everything when its process ends."]
+
     async def lanes(self, limit: int, cursor: str | None = None) -> LanePage:
         return self._lanes.listed(limit, cursor)
 

@@ -32,17 +32,23 @@ async def check_version(shard: Shard) -> None:
         )
 
 
+async def risks(transport: Transport) -> list[str]:
+    """What is unsafe about the servers, each once."""
+    texts = await transport.everywhere("INFO", "everything")
+    found = [each for text in texts for each in warnings(parse_info(text.decode()))]
+    return list(dict.fromkeys(found))
+
+
 async def warn_of_losses(transport: Transport) -> None:
     """Say it if the server is set up in a way that can lose jobs: that is the user's choice."""
     try:
-        texts = await transport.everywhere("INFO", "everything")
+        found = await risks(transport)
     except StoreUnavailable as error:
         # One master of several is no reason not to serve the others.
         log.warning("it is not known whether Redis is set up to keep jobs: %s", error)
         return
-    for text in texts:
-        for warning in warnings(parse_info(text.decode())):
-            _say_once(warning)
+    for warning in found:
+        _say_once(warning)
 
 
 @cache

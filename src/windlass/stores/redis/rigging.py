@@ -15,7 +15,7 @@ from .inserting import Inserter
 from .keys import SHARDS, Keys, tags
 from .lookout import LIMIT, Lookout
 from .names import Names
-from .opening import Partitions, check_version, warn_of_losses
+from .opening import Partitions, check_version, risks, warn_of_losses
 from .parents import Parents
 from .places import Places
 from .schedules import Schedules, Ticks
@@ -99,6 +99,9 @@ class Rigging:
 
     async def ping(self) -> None:
         await self._transport.everywhere("PING")
+
+    async def risks(self) -> Sequence[str]:
+        return await risks(self._transport)
 
     async def now(self) -> int:
         return await self._shards[0].time()

@@ -154,6 +154,7 @@ class GrpcStore:
     restore = refused(Store.restore)
     queues = refused(Store.queues)
     oldest = refused(Store.oldest)
+    risks = refused(Store.risks)
     lanes = refused(Store.lanes)
     workers = refused(Store.workers)
     direct = refused(Store.direct)

@@ -122,6 +122,7 @@ class RemoteStore:
     queues = remote(Store.queues)
     oldest = remote(Store.oldest)
     lanes = remote(Store.lanes)
+    risks = remote(Store.risks)
     workers = remote(Store.workers)
     direct = remote(Store.direct)
     attempts = remote(Store.attempts)

@@ -192,6 +192,9 @@ class SqlStore(Registers, ABC):
     async def lanes(self, limit: int, cursor: str | None = None) -> LanePage:
         return await self._read(lambda _: survey.lanes(limit, cursor))
 
+    async def risks(self) -> Sequence[str]:
+        return await self._read(lambda _: survey.risks())
+
     async def prioritize(self, ids: Sequence[str], priority: int) -> frozenset[str]:
         changed = await self._write(self._moving(ids, lambda _: ranks.prioritize(ids, priority)))
         self._wake()

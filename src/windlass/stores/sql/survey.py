@@ -23,6 +23,11 @@ def oldest(queues: Sequence[str]) -> Operation[Mapping[str, int]]:
     return dict(rows)
 
 
+def risks() -> Operation[Sequence[str]]:
+    rows = yield Statement("risks")
+    return [sentence for (sentence,) in rows]
+
+
 def lanes(limit: int, cursor: str | None) -> Operation[LanePage]:
     last, size = decode_lane_cursor(cursor), min(limit, LARGEST_PAGE)
     where = {"queue": last.queue, "name": last.name}
