@@ -118,10 +118,14 @@ class Stack:
         return jobs
 
     def after(self, jobs: Sequence[NewJob], receipts: Sequence[Receipt]) -> None:
-        """Tell the observers what the store has taken."""
+        """Tell what the store has taken."""
         if self._after:
             for job, receipt in zip(jobs, receipts, strict=True):
                 self._tell(job, receipt)
+        self.told(jobs, receipts)
+
+    def told(self, jobs: Sequence[NewJob], receipts: Sequence[Receipt]) -> None:
+        """Tell observers alone, for jobs that had their middleware elsewhere."""
         if self.events.enqueued:
             for job, receipt in zip(jobs, receipts, strict=True):
                 self.events.enqueued(job, receipt)

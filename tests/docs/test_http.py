@@ -6,7 +6,6 @@ import shlex
 
 import msgspec
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.docs.pages import PAGES, blocks, commands, name_of, page, table
 from windlass.config import ServerSettings
@@ -22,10 +21,7 @@ from windlass.server.http.queues import MOST_PURGED
 from windlass.server.http.route import Route
 from windlass.server.http.routes import ROUTES
 from windlass.server.http.sse import ALIVE, RETRY
-from windlass.server.meter import Meter
 from windlass.server.offer import JobRequest
-from windlass.stores.memory import MemoryStore
-from windlass.testing.jobs import new_job
 
 REFERENCE = "docs/reference/http.md"
 HOWTO = "docs/howto/server.md"
@@ -106,22 +102,6 @@ def test_the_numbers_are_those_of_the_server() -> None:
         f"an extension of the type {BIG_INTEGER}",
     ):
         assert said in text.replace("\n", " "), said
-
-
-async def test_every_metric_is_listed_with_its_labels() -> None:
-    store, meter = MemoryStore(), Meter()
-    await store.insert([new_job("a")])
-    meter.count("GET", "/livez", 200, 0.1)
-    found: dict[str, set[str]] = {}
-    for family in text_string_to_metric_families((await meter.scrape(store)).decode()):
-        for sample in family.samples:
-            name = sample.name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum")
-            if not name.endswith("_created"):
-                found.setdefault(name, set()).update(sample.labels)
-    rows = table(page(REFERENCE), "## Metrics")
-    listed = {row[0].strip("`"): set(words(row[1])) for row in rows}
-    listed["windlass_http_request_seconds"].add("le")
-    assert listed == found
 
 
 def test_every_bound_is_a_setting() -> None:

@@ -78,7 +78,7 @@ _TABLE: Final = (
         "gauge",
         ("queue",),
         "server",
-        "Jobs that wait for a limit, in the lanes that were looked at.",
+        "Jobs that wait for a limit; of many limits, for the first 100.",
     ),
     Metric("workers", "gauge", (), "server", "Workers that were heard of."),
     Metric("worker_active", "gauge", ("worker",), "server", "Jobs that a worker runs now."),

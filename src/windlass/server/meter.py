@@ -1,85 +1,102 @@
-"""What `/metrics` tells: the store's queues and workers, and the requests of this server."""
+"""What `/metrics` tells: the store's queues and workers, and what this server has done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.registry import Collector
+from prometheus_client.core import Metric as Family
 
+from ..admin.facts import served_by
 from ..core.states import State
+from ..observe.figures import Figures
+from ..observe.ledger import Ledger, Spread
+from ..observe.prometheus import (
+    CONTENT_TYPE,
+    Metrics,
+    counter,
+    families,
+    gauge,
+    histogram,
+    text,
+)
 from ..stores.contract import Store
 from .pulse import Snapshot, look
 
-CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+__all__ = ["CONTENT_TYPE", "Meter"]
+
+MOST_LANES: Final = 100
+"""So many are looked at for one scrape: to count what waits in each takes the store its time."""
 
 
 class Meter:
     """Counts requests; asks the store when it is scraped."""
 
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        labels = ("method", "route", "status")
-        self._requests = Counter(
-            "windlass_http_requests", "Requests by route.", labels, registry=self._registry
-        )
-        self._seconds = Histogram(
-            "windlass_http_request_seconds",
-            "How long requests took.",
-            labels[:2],
-            registry=self._registry,
-        )
-        self._counted: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+    def __init__(self, ledger: Ledger) -> None:
+        self.metrics = Metrics(ledger)
+        self._requests: Counter[tuple[str, str, str]] = Counter()
+        self._seconds: dict[tuple[str, str], Spread] = {}
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        place = method, route, status
-        counted = self._counted.get(place)
-        if counted is None:
-            # Looked up once: to find it by its labels costs more than to count.
-            counted = self._counted[place] = (
-                self._requests.labels(method, route, str(status)),
-                self._seconds.labels(method, route),
-            )
-        counted[0].inc()
-        counted[1].observe(seconds)
+        self._requests[method, route, str(status)] += 1
+        spread = self._seconds.get((method, route))
+        if spread is None:
+            spread = self._seconds[method, route] = Spread()
+        spread.note(seconds)
 
-    async def scrape(self, store: Store) -> bytes:
-        """The text that Prometheus reads."""
-        registry = CollectorRegistry()
-        registry.register(_Store(await look(store)))
-        return generate_latest(registry) + generate_latest(self._registry)
+    async def scrape(self, store: Store, queues: frozenset[str]) -> bytes:
+        """The text that Prometheus reads; with `queues`, of these alone."""
+        found = await look(store)
+        waiting = await _waiting(store)
+        # In a thread: with many queues and tasks it takes long enough for others to notice.
+        return await asyncio.to_thread(self._text, found, waiting, queues)
+
+    def _text(self, found: Snapshot, waiting: Mapping[str, int], queues: frozenset[str]) -> bytes:
+        own = families(_visible(self.metrics.figures(), queues))
+        return text(chain(of_the_store(found, waiting), own, self._of_requests()))
+
+    def _of_requests(self) -> Iterator[Family]:
+        yield counter("http_requests_total", sorted(self._requests.items()))
+        yield histogram("http_request_seconds", sorted(self._seconds.items()))
 
 
-class _Store(Collector):
-    """One look at the store."""
+async def _waiting(store: Store) -> Mapping[str, int]:
+    """How many jobs wait for a limit, by queue."""
+    waiting: Counter[str] = Counter()
+    for each in (await store.lanes(MOST_LANES)).lanes:
+        waiting[each.queue] += each.waiting
+    return waiting
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
 
-    def collect(self) -> Iterator[Metric]:
-        found = self._snapshot
-        jobs = GaugeMetricFamily(
-            "windlass_jobs", "Jobs by queue and state.", labels=("queue", "state")
-        )
-        age = GaugeMetricFamily(
-            "windlass_queue_age_seconds",
-            "How long the job that waits longest has been waiting.",
-            labels=("queue",),
-        )
-        paused = GaugeMetricFamily(
-            "windlass_queue_paused", "Whether the queue is paused.", labels=("queue",)
-        )
-        for queue in found.queues:
-            for state in State:
-                jobs.add_metric((queue.name, state.value), queue.counts.get(state, 0))
-            since = found.oldest.get(queue.name)
-            seconds = 0.0 if since is None else max(found.at - since, 0) / 1000
-            age.add_metric((queue.name,), seconds)
-            paused.add_metric((queue.name,), float(queue.paused))
-        yield from (jobs, age, paused)
-        workers = GaugeMetricFamily("windlass_workers", "Workers that were heard of.")
-        workers.add_metric((), len(found.workers))
-        yield workers
+def _visible(figures: Figures, queues: frozenset[str]) -> Figures:
+    if queues:
+        figures.rows = {key: row for key, row in figures.rows.items() if key[0] in queues}
+    return figures
+
+
+def of_the_store(found: Snapshot, waiting: Mapping[str, int]) -> Iterator[Family]:
+    """The metrics of one look at it."""
+    names = [queue.name for queue in found.queues]
+    crews = served_by(found.workers, names)
+    yield gauge(
+        "jobs",
+        (
+            ((queue.name, state.value), queue.counts.get(state, 0))
+            for queue in found.queues
+            for state in State
+        ),
+    )
+    yield gauge("queue_age_seconds", (((name,), _age(found, name)) for name in names))
+    yield gauge("queue_paused", (((queue.name,), queue.paused) for queue in found.queues))
+    yield gauge("queue_workers", (((name,), len(crews[name])) for name in names))
+    yield gauge("limit_waiting", (((name,), number) for name, number in sorted(waiting.items())))
+    yield gauge("workers", [((), len(found.workers))])
+    yield gauge("worker_active", (((each.id,), each.active) for each in found.workers))
+
+
+def _age(found: Snapshot, queue: str) -> float:
+    since = found.oldest.get(queue)
+    return 0.0 if since is None else max(found.at - since, 0) / 1000

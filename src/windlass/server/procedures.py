@@ -125,7 +125,9 @@ async def _insert(request: Request) -> Sequence[Receipt]:
     if to_come:
         refuse_outside(caller, to_come)
         await refuse_hidden(site.store, caller, [*checked, *to_come])
-    return await request.store.insert(checked)
+    receipts = await request.store.insert(checked)
+    site.app.registry.middleware.told(checked, receipts)
+    return receipts
 
 
 def _check_signal(request: Request) -> None:

@@ -22,6 +22,8 @@ from ..config import ServerSettings, WorkerSettings
 from ..config.server import NO_PORT
 from ..scheduler.upkeep import upkeep
 from ..service import Service
+from ..worker.tallier import Tallier, Unsent
+from ..worker.worker import new_worker_id
 from .http.serving import HttpServer
 from .site import Site, make_site
 
@@ -82,10 +84,11 @@ async def make_server(
     Without tasks it takes jobs of any task for workers that are elsewhere.
     """
     site = await make_site(app, settings or ServerSettings(), has_tasks=has_tasks)
-    services: list[Service] = [site.keyring, site.watcher, site.pulse]
+    # First, and so the last to stop: the others count to their end.
+    services: list[Service] = [Tallier(site.store, Unsent(site.ledger, new_worker_id()))]
     if site.settings.upkeep:
-        upkeeping = upkeep(site.store, app.registry, WorkerSettings(), app.history, site.ledger)
-        services = [*upkeeping, *services]
+        services += upkeep(site.store, app.registry, WorkerSettings(), app.history, site.ledger)
+    services += [site.keyring, site.watcher, site.pulse]
     if app.history.is_kept:
         await site.store.keep_journal(True)
     return Server(site, services)

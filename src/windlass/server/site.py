@@ -75,6 +75,10 @@ async def make_site(
     authorize: Authorize | None = None,
 ) -> Site:
     """The parts for the running event loop, not started yet."""
+    ledger = Ledger(app.registry if has_tasks else None)
+    meter = Meter(ledger)
+    # First: calls of a store are told only to those who listen when it is opened.
+    app.observe(meter.metrics)
     store = await app.client.store()
     return Site(
         app,
@@ -87,8 +91,8 @@ async def make_site(
         Offers(app, has_tasks=has_tasks),
         Watcher(store),
         Pulse(store),
-        Meter(),
-        Ledger(app.registry if has_tasks else None),
+        meter,
+        ledger,
         asyncio.Event(),
         Lookout(),
         Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),

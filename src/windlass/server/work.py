@@ -8,7 +8,7 @@ now is left out of the answer, and the rest is done.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ..core.attempts import KEEP_ATTEMPTS, failed_attempt
@@ -29,6 +29,7 @@ from ..core.retry import DEFAULT_RETRY
 from ..core.states import State
 from ..errors import CorruptRecord, InvalidOption, StoreError
 from ..members import get_all
+from ..observe.ledger import NOT_RUN
 from ..stores.contract import Store
 from .site import Site
 
@@ -57,6 +58,7 @@ class Work:
         self._registry = site.app.registry
         self._max_result = site.offers.max_payload
         self._store = site.store
+        self._ledger = site.ledger
 
     async def extend(self, store: Store, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         """Hold leases for `lease` milliseconds from now; the ids that were still held."""
@@ -74,7 +76,7 @@ class Work:
                 result = given[lease]
                 self._check(job, result, "result")
                 moves.append(decide(job, Succeeded(result)))
-        return await _finish(store, moves, found, (State.COMPLETED,))
+        return await self._finish(store, moves, found, (State.COMPLETED,))
 
     async def nack(self, store: Store, failures: Sequence[Failing]) -> frozenset[str]:
         """Let attempts have failed; the ids of those that were not lost before."""
@@ -82,7 +84,7 @@ class Work:
         found = await _found(store, given)
         active = [(lease, job) for lease, job in found if job.state is State.ACTIVE]
         moves = [self._after(job, given[lease]) for lease, job in active]
-        done = await _finish(store, moves, found, (State.RETRY, State.DEAD))
+        done = await self._finish(store, moves, found, (State.RETRY, State.DEAD))
         await self._note([job for _, job in active], moves, done)
         return done
 
@@ -109,7 +111,7 @@ class Work:
         outcome: Outcome = Unknown() if unknown else Released(delay)
         found = await _found(store, leases)
         moves = [decide(job, outcome) for _, job in found if job.state is State.ACTIVE]
-        return await _finish(store, moves, found)
+        return await self._finish(store, moves, found)
 
     async def report(self, store: Store, reports: Sequence[tuple[Lease, Progress]]) -> None:
         """Note how far attempts have come."""
@@ -127,6 +129,33 @@ class Work:
             self._check(job, given[lease], "checkpoint")
         kept = [(lease, given[lease]) for lease, _ in found]
         return await store.checkpoint(kept) if kept else frozenset()
+
+    async def _finish(
+        self,
+        store: Store,
+        moves: Sequence[Transition],
+        found: Sequence[tuple[Lease, Job]],
+        done: Sequence[State] = (),
+    ) -> frozenset[str]:
+        """The ids that were moved, and those that were before, by a call whose answer was lost."""
+        before = frozenset(job.id for _, job in found if job.state in done)
+        if not moves:
+            return before
+        held = await store.finish(moves)
+        self._count({job.id: job for _, job in found}, moves, held)
+        return before | held
+
+    def _count(
+        self, jobs: Mapping[str, Job], moves: Sequence[Transition], held: frozenset[str]
+    ) -> None:
+        # The store has told when they began; this machine's clock is near enough to count with.
+        now = system_clock()
+        for move in moves:
+            job = jobs[move.id]
+            seconds = max(now - (job.started_at or now), 0) / 1000
+            self._ledger.settle_one(
+                job, move if move.id in held else None, NOT_RUN if move.refund else seconds
+            )
 
     def _check(self, job: Job, record: bytes | None, what: str) -> None:
         """Raise for a record that nobody could read afterwards."""
@@ -185,17 +214,6 @@ async def _found(store: Store, leases: Iterable[Lease]) -> list[tuple[Lease, Job
         for lease in last
         if (job := jobs.get(lease.id)) is not None and job.fence == lease.fence
     ]
-
-
-async def _finish(
-    store: Store,
-    moves: Sequence[Transition],
-    found: Sequence[tuple[Lease, Job]],
-    done: Sequence[State] = (),
-) -> frozenset[str]:
-    """The ids that were moved, and those that were before, by a call whose answer was lost."""
-    before = frozenset(job.id for _, job in found if job.state in done)
-    return before | await store.finish(moves) if moves else before
 
 
 def _checked(progress: Progress) -> Progress:

@@ -42,4 +42,4 @@ async def readyz(call: Call[None, None]) -> Health:
 
 async def metrics(call: Call[None, None]) -> Binary:
     """What Prometheus scrapes."""
-    return Binary(await call.site.meter.scrape(call.store), CONTENT_TYPE)
+    return Binary(await call.site.meter.scrape(call.store, call.caller.queues), CONTENT_TYPE)
