@@ -42,6 +42,7 @@ NAMES = (
     "mysql_latency",
     "mysql_depth",
     "server_grpc",
+    "observe",
 )
 
 

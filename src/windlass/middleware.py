@@ -127,7 +127,7 @@ class Stack:
     def told(self, jobs: Sequence[NewJob], receipts: Sequence[Receipt]) -> None:
         """Tell observers alone, for jobs that had their middleware elsewhere."""
         if self.events.enqueued:
-            for job, receipt in zip(jobs, receipts, strict=True):
+            for job, receipt in zip(jobs, receipts, strict=False):
                 self.events.enqueued(job, receipt)
 
     def _changed(self, asked: NewJob) -> NewJob:
