@@ -48,6 +48,8 @@ ALIASES: Final = {
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _EVERY: Final = re.compile(r"@every\s+((?:\d+[smhd])+)", re.ASCII)
 _LONGEST_PERIOD: Final = 366 * 86_400
+_LONGEST_TEXT: Final = 500
+"""Characters of an expression: what it takes to read one grows with them."""
 
 
 class Timetable(msgspec.Struct, frozen=True):
@@ -110,6 +112,8 @@ def timetable(text: str, zone: str = "UTC") -> Timetable:
     if not isinstance(text, str):
         raise InvalidOption(f"A cron expression is a text such as '0 9 * * mon-fri'; got {text!r}.")
     text = " ".join(text.split())
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidOption(f"A cron expression has at most {_LONGEST_TEXT} characters.")
     _zone(zone)
     if text.startswith("@every"):
         return Timetable(text, zone, _period_ms(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from struct import Struct
 from typing import Final
@@ -23,9 +24,14 @@ def pack_mail(awaits: str | None, mail: Mapping[str, bytes] | None) -> bytes | N
 
 
 def read_mail(raw: bytes | None) -> tuple[str | None, dict[str, bytes] | None]:
-    """What the job awaits, and the words that came, if any did."""
-    if raw is None:
+    """What the job awaits, and the words that came, if any did; nothing of what is damaged."""
+    try:
+        return (None, None) if raw is None else _read(raw)
+    except (struct.error, UnicodeDecodeError):
         return None, None
+
+
+def _read(raw: bytes) -> tuple[str | None, dict[str, bytes] | None]:
     (length,) = _NAME.unpack_from(raw)
     at = _NAME.size + max(length - 1, 0)
     awaits = raw[_NAME.size : at].decode() if length else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,9 @@ _encode_mail = msgspec.msgpack.Encoder().encode
 _decode_mail = msgspec.msgpack.Decoder(dict[str, bytes]).decode
 _decode_ids = msgspec.json.Decoder(tuple[str, ...]).decode
 
+# A database that does not mind types gives back whatever somebody wrote to it.
+_DAMAGED: Final = (msgspec.DecodeError, UnicodeError, TypeError)
+
 
 def encode_failure(failure: Failure | None) -> str | None:
     return None if failure is None else encode_json(failure).decode()
@@ -27,8 +31,8 @@ def decode_failure(text: str | None) -> Failure | None:
         return None
     try:
         return _decode_failure(text)
-    except msgspec.DecodeError:
-        return Failure("Unreadable", text)
+    except _DAMAGED:
+        return Failure("Unreadable", text if isinstance(text, str) else repr(text))
 
 
 def encode_progress(progress: Progress) -> str:
@@ -40,7 +44,7 @@ def decode_progress(text: str | None) -> Progress | None:
         return None
     try:
         return _decode_progress(text)
-    except msgspec.DecodeError:
+    except _DAMAGED:
         return Progress(0, f"(unreadable) {text}")
 
 
@@ -51,7 +55,7 @@ def encode_mail(mail: Mapping[str, bytes]) -> bytes:
 def decode_mail(record: bytes | None) -> Mapping[str, bytes] | None:
     try:
         return None if record is None else _decode_mail(record)
-    except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+    except _DAMAGED:
         return None
 
 
@@ -62,7 +66,7 @@ def encode_worker(worker: WorkerInfo) -> str:
 def decode_worker(id: str, text: str, seen_at: int) -> WorkerInfo:
     try:
         worker = _decode_worker(text)
-    except msgspec.DecodeError:
+    except _DAMAGED:
         worker = WorkerInfo(id, "(unreadable)", 0, (), 0, seen_at)
     return msgspec.structs.replace(worker, seen_at=seen_at)
 
@@ -70,5 +74,5 @@ def decode_worker(id: str, text: str, seen_at: int) -> WorkerInfo:
 def decode_ids(text: str) -> tuple[str, ...]:
     try:
         return _decode_ids(text)
-    except msgspec.DecodeError:
+    except _DAMAGED:
         return ()
