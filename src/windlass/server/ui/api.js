@@ -38,6 +38,7 @@ export function url(address, query = {}) {
 export const get = (address, query, options) => ask("GET", url(address, query), undefined, options);
 export const post = (address, body, options) => ask("POST", url(address), body, options);
 export const put = (address, body) => ask("PUT", url(address), body);
+export const patch = (address, body) => ask("PATCH", url(address), body);
 export const remove = (address) => ask("DELETE", url(address));
 
 async function ask(method, address, body, { signal } = {}) {

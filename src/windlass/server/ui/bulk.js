@@ -1,7 +1,6 @@
-/** The same change to many jobs, batch by batch, so that one can watch it and stop it. */
-import { get, post } from "./api.js";
-import { now } from "./clock.js";
-import { allows } from "./states.js";
+/** The same change to many jobs, round by round, so that one can watch it and stop it. */
+import { post } from "./api.js";
+import { whereOf } from "./filter.js";
 
 const BATCH = 200;
 const REASONS = 5;
@@ -17,39 +16,21 @@ export const ACTIONS = {
 /**
  * @param {{action: string, options?: object, ids?: string[], filter?: object}} asked either `ids`, or
  *   all that match `filter` and were there at the beginning
- * @param {(sofar: {changed: number, left: number, reasons: string[]}) => void} tell
- * @param {AbortSignal} signal stops it before the next batch
+ * @param {(sofar: {changed: number, left: number, seen: number, of: number, reasons: string[]}) => void} tell
+ * @param {AbortSignal} signal stops it before the next round
  */
 export async function changeMany({ action, options = {}, ids, filter }, tell, signal) {
-  const sofar = { changed: 0, left: 0, reasons: [] };
-  for await (const batch of ids ? inBatches(ids) : found(action, filter, sofar)) {
-    if (signal.aborted) break;
-    if (batch.length) {
-      const answer = await post("jobs/bulk", { action, ids: batch, ...options });
-      sofar.changed += answer.changed;
-      sofar.left += answer.left;
-      sofar.reasons = [...sofar.reasons, ...Object.values(answer.refused)].slice(0, REASONS);
-    }
-    tell({ ...sofar });
-  }
-  return sofar;
-}
-
-function* inBatches(ids) {
-  for (let start = 0; start < ids.length; start += BATCH) yield ids.slice(start, start + BATCH);
-}
-
-/** The ids that match, page by page. What the change itself moves to a later page comes only once. */
-async function* found(action, filter, sofar) {
-  const [began, met] = [new Date(now()).toISOString(), new Set()];
+  const sofar = { changed: 0, left: 0, seen: 0, of: ids?.length ?? 0, reasons: [] };
   let cursor;
   do {
-    const page = await get("jobs", { ...filter, limit: BATCH, cursor });
-    const fresh = page.jobs.filter((job) => job.created_at <= began && !met.has(job.id));
-    const fit = fresh.filter((job) => allows(action, job.state));
-    for (const { id } of fresh) met.add(id);
-    sofar.left += fresh.length - fit.length;
-    yield fit.map(({ id }) => id);
-    cursor = page.cursor;
-  } while (cursor);
+    const what = ids ? { ids: ids.slice(sofar.seen, sofar.seen + BATCH) } : { where: whereOf(filter), cursor };
+    const answer = await post("jobs/bulk", { action, ...what, ...options });
+    sofar.changed += answer.changed;
+    sofar.left += answer.left;
+    sofar.seen += ids ? what.ids.length : answer.looked_at;
+    sofar.of = ids ? ids.length : answer.of;
+    sofar.reasons = [...sofar.reasons, ...Object.values(answer.refused)].slice(0, REASONS);
+    cursor = answer.cursor;
+    tell({ ...sofar });
+  } while (!signal.aborted && (ids ? sofar.seen < ids.length : cursor));
 }

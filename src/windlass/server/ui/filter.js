@@ -1,12 +1,18 @@
 /** Which jobs are listed: what the address says, as the API takes it. Pure. */
-export const FIELDS = ["state", "queue", "task", "worker", "label", "since", "until", "argument", "error"];
-const MANY = ["state", "label"];
+export const FIELDS = ["state", "queue", "task", "worker", "label", "since", "until", "argument", "error", "fingerprint"];
+const MANY = ["state", "label", "argument"];
 
 /** The filter in a query of the address. */
 export function filterOf(query) {
   const found = {};
   for (const name of FIELDS) found[name] = MANY.includes(name) ? query.getAll(name) : (query.get(name) ?? "");
   return found;
+}
+
+/** The filter as changes of many jobs take it: without what is empty. */
+export function whereOf({ state, ...rest }) {
+  const given = Object.entries(rest).filter(([, value]) => value.length);
+  return { ...(state.length && { states: state }), ...Object.fromEntries(given) };
 }
 
 /** Whether nothing is filtered. */

@@ -3,6 +3,7 @@ const number = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
 const exact = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
@@ -60,6 +61,12 @@ function coarse(seconds) {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** A moment to the second; its day only if that is not today's. */
+export function exactMoment(value, now) {
+  const at = new Date(value);
+  return at.toDateString() === new Date(now).toDateString() ? seconds.format(at) : moment.format(at);
+}
+
 export const fullMoment = (value) => moment.format(new Date(value));
 export const timeOfDay = (value) => time.format(new Date(value));
 export const exactTime = (value) => exact.format(new Date(value));
@@ -76,5 +83,10 @@ export function size(bytes) {
   return `${Number((bytes / 1000 ** power).toFixed(power ? 1 : 0))} ${["B", "kB", "MB", "GB", "TB"][power]}`;
 }
 
-/** A value as JSON over several lines. */
-export const pretty = (value) => JSON.stringify(value, null, 2) ?? "";
+const ONE_LINE = 72;
+
+/** A value as JSON, over several lines if it is long. */
+export function pretty(value) {
+  const text = JSON.stringify(value) ?? "";
+  return text.length > ONE_LINE ? JSON.stringify(value, null, 2) : text;
+}

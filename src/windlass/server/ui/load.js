@@ -1,6 +1,7 @@
 /** What a view needs of the server: asked for, kept up to date, and honest about failing. */
 import { seen } from "./sight.js";
 import { useCallback, useEffect, useRef, useState } from "./dom.js";
+import { link } from "./live.js";
 
 const NOTHING = { data: null, error: null, loading: true };
 
@@ -37,6 +38,11 @@ export function useLoad(about, ask, { every = 0, on = [], keep = false } = {}) {
     return () => current.current.run?.abort();
   }, about);
 
+  useEffect(() => {
+    // What failed for want of a server is asked for again as soon as there is one.
+    if (!found.error?.passes) return undefined;
+    return link.follow((state) => state === "live" && void reload());
+  }, [found.error]);
   useAgain(reload, every, on);
   return { ...found, reload };
 }

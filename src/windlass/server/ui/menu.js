@@ -13,6 +13,7 @@ export function Menu() {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   return html`<header class="bar">
+    <a class="skip" href="ui" onClick=${skip}>Skip to the content</a>
     <a class="brand" href="" aria-label="Windlass, overview">
       <img src="assets/favicon.svg" alt="" width="26" height="26" /> <span>Windlass</span>
     </a>
@@ -23,6 +24,12 @@ export function Menu() {
       <${Foot} />
     </div>
   </header>`;
+}
+
+/** A link by fragment would leave the view: every address is relative to the base. */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main").focus();
 }
 
 function Places({ path }) {

@@ -60,7 +60,7 @@ export function start() {
     const link = event.target.closest?.("a[href]");
     if (!link || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    const target = new URL(link.href, BASE);
+    const target = new URL(link.getAttribute("href"), BASE);
     const path = target.pathname.slice(BASE.pathname.length);
     const inside = target.origin === BASE.origin && target.pathname.startsWith(BASE.pathname);
     if (!inside || link.target || link.download || !/^(ui(\/|$)|$)/.test(path)) return;

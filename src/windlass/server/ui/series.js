@@ -2,19 +2,20 @@
 
 /**
  * The sparse points of the API as a column for each bucket, empty ones included.
- * @param {{at: number}[]} points by time; `at` in ms
+ * @param {{at: string}[]} points
  * @param {{step: number, since: number, until: number, keys: string[], most?: number}} shape `most`:
  *   buckets are merged until there are no more than so many
  * @returns {{step: number, times: number[], values: Record<string, number[]>}}
  */
 export function columns(points, { step, since, until, keys, most = Infinity }) {
   const merged = step * Math.max(1, Math.ceil((until - since) / step / most));
-  const first = Math.floor(since / merged) * merged;
-  const number = Math.max(1, Math.ceil((until - first) / merged));
+  const first = Math.ceil(since / merged) * merged;
+  // The last bucket is not over yet, and would look like a fall.
+  const number = Math.max(1, Math.floor((until - first) / merged));
   const times = Array.from({ length: number }, (_, index) => first + index * merged);
   const values = Object.fromEntries(keys.map((key) => [key, new Array(number).fill(0)]));
   for (const point of points) {
-    const index = Math.floor((point.at - first) / merged);
+    const index = Math.floor((Date.parse(point.at) - first) / merged);
     if (index < 0 || index >= number) continue;
     for (const key of keys) values[key][index] += point[key] ?? 0;
   }

@@ -10,10 +10,15 @@ export const me = new Cell(undefined);
 
 onUnauthenticated(() => (me.value = null));
 
+/** Whether the server is another version than the one that this page came from. */
+export const outdated = new Cell(false);
+
 /** Asks who looks; throws if the server cannot be reached. */
 export async function identify() {
   try {
-    me.value = await get("me");
+    const found = await get("me");
+    outdated.value ||= Boolean(me.value) && me.value.version !== found.version;
+    me.value = found;
   } catch (error) {
     if (error.status !== 401) throw error;
   }

@@ -2,10 +2,10 @@
 import { useCell } from "./cell.js";
 import { html, useEffect, useState } from "./dom.js";
 import { Dialogs } from "./dialog.js";
-import { connect, disconnect } from "./live.js";
+import { connect, disconnect, link } from "./live.js";
 import { Menu } from "./menu.js";
-import { Failure, Skeleton } from "./parts/standing.js";
-import { identify, me } from "./session.js";
+import { Empty, Failure, Skeleton } from "./parts/standing.js";
+import { identify, may, me, outdated } from "./session.js";
 import { Toasts } from "./toast.js";
 import { View } from "./view.js";
 import { Login } from "./views/login.js";
@@ -19,29 +19,49 @@ export function Shell() {
 
   useEffect(() => void begin(), []);
   useEffect(() => {
-    if (!error) return undefined;
+    if (!error?.passes) return undefined;
     const timer = setTimeout(begin, AGAIN);
     return () => clearTimeout(timer);
   }, [error]);
   useEffect(() => {
-    if (!who) return undefined;
+    if (!may("read")) return undefined;
     connect();
-    return disconnect;
+    const stop = whenBack(() => void identify().catch(setError));
+    return () => {
+      stop();
+      disconnect();
+    };
   }, [Boolean(who)]);
 
   if (who === null) return html`<${Login} /><${Toasts} />`;
-  return html`<a class="skip" href="ui" onClick=${skip}>Skip to the content</a>
-    <div class="shell">
+  return html`<div class="shell">
       <${Menu} />
       <main id="main" tabindex="-1">
-        ${who ? html`<${View} />` : error ? html`<${Failure} error=${error} retry=${begin} />` : html`<${Skeleton} />`}
+        <${Outdated} />
+        ${who ? html`<${Allowed} />` : error ? html`<${Failure} error=${error} retry=${begin} />` : html`<${Skeleton} />`}
       </main>
     </div>
     <${Toasts} /><${Dialogs} />`;
 }
 
-/** A link by fragment would leave the view: every address is relative to the base. */
-function skip(event) {
-  event.preventDefault();
-  document.getElementById("main").focus();
+/** Calls `listener` when the connection is there again: it may be to another server. */
+function whenBack(listener) {
+  let away = false;
+  return link.follow((state) => {
+    if (state === "live" && away) listener();
+    away = state === "offline" || (away && state !== "live");
+  });
+}
+
+/** A key that is for producers or workers has nothing to look at. */
+const Allowed = () =>
+  may("read")
+    ? html`<${View} />`
+    : html`<h1>Nothing to see</h1>
+        <${Empty} title="This key may not look.">The dashboard needs a key with the role <code>read</code> or <code>operate</code>.<//>`;
+
+function Outdated() {
+  return useCell(outdated) && html`<p class="stale outdated" role="status">
+    The server was updated. <button onClick=${() => location.reload()}>Reload the page</button>
+  </p>`;
 }

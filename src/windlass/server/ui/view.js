@@ -26,7 +26,8 @@ function Loading({ route }) {
   return found.Content ? html`<${Guarded} Content=${found.Content} values=${route.values} />` : html`<${Skeleton} />`;
 }
 
-let isFirst = true;
+let moved = false;
+place.follow(() => (moved = true));
 
 /** A mistake in one view leaves the rest usable. */
 function Guarded({ Content, values }) {
@@ -34,8 +35,7 @@ function Guarded({ Content, values }) {
   const section = useRef(null);
   useEffect(() => {
     // Readers of the screen are to hear where they came to; the first page they hear by itself.
-    if (!isFirst) section.current?.querySelector("h1")?.focus({ preventScroll: true });
-    isFirst = false;
+    if (moved) section.current?.querySelector("h1")?.focus({ preventScroll: true });
   }, []);
   if (error) return html`<${Failure} error=${error} retry=${reset} />`;
   return html`<div class="view" ref=${section}><${Content} ...${values} /></div>`;

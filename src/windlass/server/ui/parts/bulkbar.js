@@ -19,7 +19,7 @@ export function BulkBar({ selection, jobs, filter, total, after }) {
     const options = await optionsFor(action, number);
     if (options === undefined) return;
     const what = selection.all ? { filter } : { ids: [...selection.ids] };
-    await ask(ACTIONS[action].verb, (close) => html`<${Running} ...${{ asked: { action, options, ...what }, total: number, close }} />`);
+    await ask(ACTIONS[action].verb, (close) => html`<${Running} ...${{ asked: { action, options, ...what }, close }} />`);
     selection.clear();
     after();
   };
@@ -58,8 +58,8 @@ async function optionsFor(action, number) {
   return (await confirm({ title: `${verb} ${what}?`, text, yes: `${verb} ${what}`, danger })) ? {} : undefined;
 }
 
-function Running({ asked, total, close }) {
-  const [sofar, setSofar] = useState({ changed: 0, left: 0, reasons: [] });
+function Running({ asked, close }) {
+  const [sofar, setSofar] = useState({ changed: 0, left: 0, seen: 0, of: 0, reasons: [] });
   const [state, setState] = useState({ running: true });
   const stopper = useRef(new AbortController());
   useEffect(() => {
@@ -69,20 +69,16 @@ function Running({ asked, total, close }) {
     );
     return () => stopper.current.abort();
   }, []);
-  const seen = sofar.changed + sofar.left;
-  const { done } = ACTIONS[asked.action];
+  const { changed, left, seen, of, reasons } = sofar;
+  const share = of ? Math.min(seen / of, 1) : undefined;
   return html`<div class="running">
-    <progress
-      class="progress"
-      aria-label="How much is done"
-      max=${total ?? 1}
-      value=${state.running ? (total === null ? undefined : Math.min(seen, total)) : (total ?? 1)}
-    ></progress>
+    <progress class="progress" aria-label="How much is done" value=${state.running ? share : (share ?? 1)}></progress>
     <p role="status">
-      ${many(sofar.changed)} ${done}${total === null || !state.running ? "" : ` of ${count(total)}`}${sofar.left ? `, ${count(sofar.left)} left as they were` : ""}.
+      ${many(changed)} ${ACTIONS[asked.action].done}${left ? `, ${count(left)} left as they were` : ""}.
+      ${state.running && of > 0 && html` <span class="muted">${count(Math.min(seen, of))} of ${count(of)} looked at.</span>`}
       ${state.stopped && html` <b>Stopped.</b>`}
     </p>
-    ${sofar.reasons.length > 0 && html`<ul class="reasons">${sofar.reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
+    ${reasons.length > 0 && html`<ul class="reasons">${reasons.map((reason) => html`<li>${reason}</li>`)}</ul>`}
     ${state.error && html`<p class="wrong" role="alert">It ended early: ${state.error.message}</p>`}
     <div class="buttons">
       ${state.running

@@ -7,15 +7,19 @@ import { compact } from "../format.js";
 import { queues, totals } from "../live.js";
 import { useLoad } from "../load.js";
 import { STATES } from "../states.js";
+import { TextField } from "./textfield.js";
 
 /** @param {{filter: object, change: (filter: object) => void}} props */
 export function FilterBar({ filter, change, states = STATES, withCounts = true }) {
   const id = useId();
   const counts = withCounts ? totals(useCell(queues)?.filter(({ name }) => !filter.queue || name === filter.queue)) : {};
   const tasks = useLoad([], (signal) => get("tasks", {}, { signal })).data?.tasks ?? [];
-  const rare = ["worker", "label", "since", "until", "argument", "error"];
+  const rare = ["worker", "label", "since", "until", "argument", "error", "fingerprint"];
   const [open, setOpen] = useState(rare.some((name) => filter[name].length));
-  const set = (name) => (event) => change({ ...filter, [name]: event.target.value.trim() });
+  const field = (name, label, more = {}) => {
+    const commit = (text) => change({ ...filter, [name]: name === "label" ? text.split(/\s+/) : text });
+    return html`<${TextField} key=${name} ...${{ label, commit, value: [filter[name]].flat().join(" "), ...more }} />`;
+  };
   const toggle = (state) =>
     change({
       ...filter,
@@ -36,8 +40,7 @@ export function FilterBar({ filter, change, states = STATES, withCounts = true }
       )}
     </div>
     <div class="fields">
-      <${Text} name="queue" label="Queue" ...${{ filter, set }} list=${`${id}queues`} />
-      <${Text} name="task" label="Task" ...${{ filter, set }} list=${`${id}tasks`} search />
+      ${field("queue", "Queue", { list: `${id}queues` })} ${field("task", "Task", { list: `${id}tasks`, search: true })}
       <datalist id=${`${id}queues`}>${(useCell(queues) ?? []).map(({ name }) => html`<option value=${name} />`)}</datalist>
       <datalist id=${`${id}tasks`}>${tasks.map(({ name }) => html`<option value=${name} />`)}</datalist>
       <div class="filter-buttons">
@@ -47,27 +50,11 @@ export function FilterBar({ filter, change, states = STATES, withCounts = true }
     </div>
     ${open &&
     html`<div class="fields">
-      <${Text} name="argument" label="Argument" hint="name=value, or a value" ...${{ filter, set }} />
-      <${Text} name="error" label="Error" hint="a part of its text" ...${{ filter, set }} />
-      <${Text} name="label" label="Label" hint="name=value" ...${{ filter, set }} />
-      <${Text} name="worker" label="Worker" ...${{ filter, set }} />
-      <label class="field"><span>Created since</span><input type="datetime-local" value=${toLocal(filter.since)} onChange=${moment("since")} /></label>
-      <label class="field"><span>Created until</span><input type="datetime-local" value=${toLocal(filter.until)} onChange=${moment("until")} /></label>
+      ${field("argument", "Argument", { hint: "name=value, or a value" })}
+      ${field("error", "Error", { hint: "a part of its text" })} ${field("label", "Label", { hint: "name=value" })}
+      ${field("worker", "Worker")} ${field("fingerprint", "Fingerprint of the error")}
+      <label class="field"><span>Since (ended, or created)</span><input type="datetime-local" value=${toLocal(filter.since)} onChange=${moment("since")} /></label>
+      <label class="field"><span>Until</span><input type="datetime-local" value=${toLocal(filter.until)} onChange=${moment("until")} /></label>
     </div>`}
   </form>`;
-}
-
-function Text({ name, label, hint, filter, set, list, search }) {
-  return html`<label class="field">
-    <span>${label}</span>
-    <input
-      value=${[filter[name]].flat().join(" ")}
-      onChange=${set(name)}
-      placeholder=${hint ?? "any"}
-      list=${list}
-      data-search=${search ? "" : undefined}
-      autocomplete="off"
-      spellcheck=${false}
-    />
-  </label>`;
 }

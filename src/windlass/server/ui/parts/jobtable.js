@@ -6,11 +6,13 @@ import { FINISHED } from "../states.js";
 import { Moment, Since } from "./moment.js";
 import { State } from "./state.js";
 
+const jobAddress = (job) => to`ui/jobs/${job.id}`;
+
 /**
  * @param {{jobs: object[], selection?: import("../selection.js").Selection, href?: (job: object) => string,
  *   label?: string}} props `href`: where a row leads, if not to the job
  */
-export function JobTable({ jobs, selection, label = "Jobs", href = (job) => to`ui/jobs/${job.id}` }) {
+export function JobTable({ jobs, selection, label = "Jobs", href = jobAddress }) {
   return html`<div class="scroll">
     <table class="jobs">
       <caption class="unseen">${label}</caption>

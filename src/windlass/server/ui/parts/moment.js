@@ -2,14 +2,15 @@
 import { useCell } from "../cell.js";
 import { clock } from "../clock.js";
 import { html } from "../dom.js";
-import { duration, fullMoment, relative } from "../format.js";
+import { duration, exactMoment, fullMoment, relative } from "../format.js";
 
 /** How long ago, or until when; the exact moment is in its title. */
 export function Moment({ at, exact = false }) {
   const now = useCell(clock);
   if (!at) return html`<span class="muted">–</span>`;
   const [near, full] = [relative(at, now), fullMoment(at)];
-  if (exact) return html`<time datetime=${at}>${full} <span class="muted">(${near})</span></time>`;
+  if (exact)
+    return html`<time datetime=${at} title=${full}>${exactMoment(at, now)} <span class="muted">(${near})</span></time>`;
   return html`<time datetime=${at} title=${full}>${near}</time>`;
 }
 

@@ -1,13 +1,17 @@
 /** Queues in a table: how full, how old, how fast. */
-import { path, post } from "../api.js";
+import { get, path, post } from "../api.js";
+import { Sparkline } from "../chart.js";
 import { html } from "../dom.js";
-import { compact, duration } from "../format.js";
+import { compact, count, duration } from "../format.js";
+import { useLoad } from "../load.js";
+import { columns, sum } from "../series.js";
 import { may } from "../session.js";
 import { address, to } from "../router.js";
 import { attempt } from "../toast.js";
 import { Amount, Depth } from "./state.js";
 
 const OLD = 60;
+const MINUTE = 60_000;
 
 /**
  * @param {{queues: object[], more?: object[]}} props `more`: what is known of them besides, by name;
@@ -50,10 +54,21 @@ function Row({ queue, more }) {
     <td><${Depth} counts=${counts} /></td>
     ${["pending", "active", "scheduled", "retry", "dead"].map(number)}
     <td class=${`number ${age > OLD ? "wrong" : ""}`}>${age ? duration(age) : html`<span class="zero">–</span>`}</td>
-    <td class="number">${more?.rate === undefined ? "" : compact(Math.round(more.rate * 10) / 10)}</td>
+    <td class="number"><${Rate} queue=${name} rate=${more?.rate} /></td>
     <td class="number">${more?.workers ?? ""}</td>
     ${may("operate") && html`<td class="actions"><${PauseButton} queue=${queue} /></td>`}
   </tr>`;
+}
+
+/** How many were completed in the last minute, and in the half hour before. */
+function Rate({ queue, rate }) {
+  const stats = useLoad([queue], (signal) => get("stats", { span: "hour", queue }, { signal }), { every: MINUTE });
+  if (!stats.data) return html`<span class="zero">–</span>`;
+  const until = Date.parse(stats.data.until);
+  const shape = { step: stats.data.step * 1000, since: until - 30 * MINUTE, until, keys: ["completed"], most: 30 };
+  const { completed } = columns(stats.data.points, shape).values;
+  const label = `${count(sum(completed))} completed in the last half hour`;
+  return html`<span class="rate"><${Sparkline} values=${completed} label=${label} /> <b>${compact(Math.round(rate ?? completed.at(-1)))}</b></span>`;
 }
 
 /** Pauses a queue, or lets it go on. */

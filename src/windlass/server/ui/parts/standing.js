@@ -7,10 +7,10 @@ export const Skeleton = ({ lines = 6 }) =>
     ${Array.from({ length: lines }, (_, index) => html`<span style=${{ width: `${92 - ((index * 17) % 40)}%` }}></span>`)}
   </div>`;
 
-/** There is nothing, and what would be here. */
-export const Empty = ({ title, children }) =>
-  html`<div class="empty">
-    <img src="assets/favicon.svg" alt="" width="32" height="32" />
+/** There is nothing, and what would be here; `small` within a page that has more to say. */
+export const Empty = ({ title, small = false, children }) =>
+  html`<div class=${small ? "empty small" : "empty"}>
+    ${!small && html`<img src="assets/favicon.svg" alt="" width="32" height="32" />`}
     <p class="empty-title">${title}</p>
     ${children && html`<div class="muted">${children}</div>`}
   </div>`;

@@ -1,7 +1,6 @@
 /** What was done in the last minutes, hour or day, and how long it waited and ran. */
 import { get } from "../api.js";
 import { TimeChart } from "../chart.js";
-import { now } from "../clock.js";
 import { html, useState } from "../dom.js";
 import { duration } from "../format.js";
 import { useLoad } from "../load.js";
@@ -33,10 +32,12 @@ export function Throughput({ queue }) {
   return html`<${Panel} title="Throughput" tools=${choose}>
     <${Loaded} of=${stats} lines=${8}>
       ${(found) => {
-        const until = now();
+        const until = Date.parse(found.until);
         const shape = { step: found.step * 1000, since: until - long, until, keys: LINES.map(({ key }) => key), most };
-        return html`<${TimeChart} name="Throughput" lines=${LINES} columns=${columns(found.points, shape)} />
-          <${Percentiles} stats=${found} span=${asks} />`;
+        return html`<div class="throughput">
+          <${TimeChart} name="Throughput" lines=${LINES} columns=${columns(found.points, shape)} />
+          <${Percentiles} stats=${found} span=${asks} />
+        </div>`;
       }}
     <//>
   <//>`;
@@ -48,19 +49,17 @@ function Percentiles({ stats, span }) {
     ["Ran", stats.run],
   ];
   return html`<table class="percentiles">
-    <caption>How long jobs waited and ran in the last ${span}</caption>
+    <caption>How long jobs waited and ran, last ${span}</caption>
     <thead>
-      <tr><td></td><th scope="col" class="number">half of them</th><th scope="col" class="number">95 %</th><th scope="col" class="number">99 %</th></tr>
+      <tr><td></td><th scope="col" class="number">half</th><th scope="col" class="number">95 %</th><th scope="col" class="number">99 %</th></tr>
     </thead>
     <tbody>
       ${rows.map(
         ([name, found]) => html`<tr>
           <th scope="row">${name}</th>
-          ${["p50", "p95", "p99"].map((key) => html`<td class="number">${atMost(found?.[key])}</td>`)}
+          ${["p50", "p95", "p99"].map((key) => html`<td class="number">${duration(found[key])}</td>`)}
         </tr>`,
       )}
     </tbody>
   </table>`;
 }
-
-const atMost = (seconds) => (seconds === null || seconds === undefined ? "–" : `≤ ${duration(seconds)}`);

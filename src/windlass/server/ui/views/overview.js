@@ -11,10 +11,10 @@ import { Empty, Loaded } from "../parts/standing.js";
 import { Throughput } from "../parts/throughput.js";
 import { address } from "../router.js";
 
-const EVERY = 10_000;
+const EVERY = 5_000;
 
 export default function Overview() {
-  const overview = useLoad([], (signal) => get("overview", {}, { signal }), { every: EVERY });
+  const overview = useLoad([], (signal) => get("overview", {}, { signal }), { every: EVERY, on: [queues] });
   const found = useCell(queues);
   return html`<${Page} title="Overview" refresh=${overview.reload}>
     <${Loaded} of=${overview} lines=${2}>${(data) => html`<${Attention} found=${data.attention} />`}<//>
@@ -50,7 +50,7 @@ function Tiles({ counts }) {
       </a>`,
     )}
     <a class="tile" href="ui/workers">
-      <b>${crew.length}</b><span>${crew.length === 1 ? "worker" : "workers"}, ${busy} of ${slots} slots busy</span>
+      <b>${compact(busy)}<small>/${compact(slots)}</small></b><span>busy slots of ${crew.length === 1 ? "1 worker" : `${count(crew.length)} workers`}</span>
     </a>
   </div>`;
 }

@@ -1,0 +1,92 @@
+/** The workers that are alive: what they serve, how busy they are. */
+import { get, path, post } from "../api.js";
+import { confirm } from "../dialog.js";
+import { html } from "../dom.js";
+import { count, size } from "../format.js";
+import { workers } from "../live.js";
+import { useLoad } from "../load.js";
+import { Moment, Since } from "../parts/moment.js";
+import { Page, Panel } from "../parts/page.js";
+import { Empty, Loaded } from "../parts/standing.js";
+import { to } from "../router.js";
+import { may } from "../session.js";
+import { attempt } from "../toast.js";
+
+const EVERY = 5_000;
+const SHOWN = 500;
+
+export default function Workers() {
+  const fresh = { on: [workers], every: EVERY };
+  const list = useLoad([], (signal) => get("workers", {}, { signal }), fresh);
+  const running = useLoad([], (signal) => get("jobs", { state: "active", limit: SHOWN }, { signal }), fresh);
+  const runs = ({ id }) => (running.data?.jobs ?? []).filter((job) => job.worker === id);
+  return html`<${Page} title="Workers" refresh=${list.reload}>
+    <${Panel}>
+      <${Loaded} of=${list}>
+        ${({ workers: crew }) =>
+          crew.length
+            ? html`<div class="scroll">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">Worker</th><th scope="col">Queues</th><th scope="col">Busy slots</th>
+                      <th scope="col">Runs now</th><th scope="col" class="number">Memory</th>
+                      <th scope="col" class="number">Started</th><th scope="col" class="number">Heard of</th>
+                      ${may("operate") && html`<th scope="col"><span class="unseen">Actions</span></th>`}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${crew.map((worker) => html`<${Row} key=${worker.id} worker=${worker} jobs=${runs(worker)} />`)}
+                  </tbody>
+                </table>
+              </div>`
+            : html`<${Empty} title="No worker is running.">
+                Jobs wait until one does: <code>windlass worker shop:app</code>
+              <//>`}
+      <//>
+    <//>
+  <//>`;
+}
+
+function Row({ worker, jobs }) {
+  const { id, host, pid, queues, active, concurrency, memory, quiet } = worker;
+  return html`<tr data-row>
+    <th scope="row">
+      <span title=${id}>${host} <span class="muted">pid ${pid}</span></span> ${quiet && html`<span class="mark mark-warns">quiet</span>`}
+    </th>
+    <td class="wide-text">
+      ${queues.map((name, index) => html`${index > 0 && ", "}${name === "*" ? "all" : html`<a class="quiet" href=${to`ui/queues/${name}`}>${name}</a>`}`)}
+    </td>
+    <td>
+      <span class="slots"><progress class="progress" max=${concurrency} value=${active} aria-label="Busy slots"></progress> ${count(active)} of ${count(concurrency)}</span>
+    </td>
+    <td><${Running} jobs=${jobs} /></td>
+    <td class="number">${size(memory)}</td>
+    <td class="number"><${Moment} at=${worker.started_at} /></td>
+    <td class="number"><${Moment} at=${worker.seen_at} /></td>
+    ${may("operate") && html`<td class="actions"><${Orders} worker=${worker} /></td>`}
+  </tr>`;
+}
+
+function Running({ jobs }) {
+  if (!jobs.length) return html`<span class="muted">nothing</span>`;
+  return html`<details class="runs">
+    <summary>${count(jobs.length)} ${jobs.length === 1 ? "job" : "jobs"}</summary>
+    <ul>
+      ${jobs.map((job) => html`<li key=${job.id}><a href=${to`ui/jobs/${job.id}`}>${job.task}</a> <span class="muted"><${Since} at=${job.started_at} /></span></li>`)}
+    </ul>
+  </details>`;
+}
+
+function Orders({ worker: { id, host, pid, quiet } }) {
+  const name = `${host} ${pid}`;
+  const order = (verb, said) => attempt(() => post(`${path`workers/${id}`}/${verb}`), said);
+  const stop = async () => {
+    const text = "It claims nothing more, finishes what runs, and ends. Whoever supervises it may start another.";
+    if (await confirm({ title: `Stop the worker ${name}?`, text, yes: "Stop the worker", danger: true })) await order("stop", `${name} stops within seconds.`);
+  };
+  return html`${quiet
+      ? html`<button onClick=${() => order("resume", `${name} goes on within seconds.`)} aria-label=${`Resume the worker ${name}`}>Resume</button>`
+      : html`<button onClick=${() => order("quiet", `${name} claims nothing more within seconds.`)} aria-label=${`Quiet the worker ${name}`}>Quiet</button>`}
+    <button class="warns" onClick=${stop} aria-label=${`Stop the worker ${name}`}>Stop</button>`;
+}
