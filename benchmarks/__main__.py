@@ -43,6 +43,7 @@ NAMES = (
     "mysql_depth",
     "server_grpc",
     "observe",
+    "dashboard",
 )
 
 

@@ -4,11 +4,13 @@ import asyncio
 import logging
 
 import pytest
+from msgspec.structs import replace
 
 from tests.server.conftest import Serve, Working
 from tests.server.serving import Served
 from tests.server.shop import Shop
 from tests.server.stream import following
+from windlass.core.workers import WorkerInfo
 from windlass.errors import StoreUnavailable
 from windlass.server import pulse
 from windlass.server.http import sse
@@ -44,6 +46,17 @@ async def test_workers_are_told_as_they_come(api: Served, working: Working) -> N
         async with working() as worker:
             name, data = await stream.next()
             assert (name, [each["id"] for each in data["workers"]]) == ("workers", [worker.id])
+
+
+async def test_a_worker_that_is_quiet_now_is_news_and_a_beat_is_none(api: Served) -> None:
+    info = WorkerInfo("w", "host", 1, ("*",), 4, 0)
+    await api.store.beat(info, 60_000)
+    async with following(api) as stream:
+        assert [(await stream.next())[0] for _ in range(2)] == ["queues", "workers"]
+        await api.store.beat(replace(info, memory=5), 60_000)
+        await api.store.beat(replace(info, memory=6, quiet=True), 60_000)
+        name, data = await stream.next()
+        assert (name, data["workers"][0]["quiet"]) == ("workers", True)
 
 
 async def test_a_job_is_followed_to_its_end(api: Served, shop: Shop, working: Working) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 import msgspec
@@ -41,11 +42,15 @@ class DeadGroups(msgspec.Struct, frozen=True):
 
 
 async def group_dead(
-    store: Store, queue: str | None = None, task: str | None = None, most: int = MOST_LOOKED_AT
+    store: Store,
+    queue: str | None = None,
+    task: str | None = None,
+    most: int = MOST_LOOKED_AT,
+    longest: float = float("inf"),
 ) -> DeadGroups:
-    """Group the newest dead jobs, at most so many."""
+    """Group the newest dead jobs, at most so many, and for about so many seconds."""
     groups: dict[str, DeadGroup] = {}
-    looked_at, cursor = 0, None
+    looked_at, cursor, ends = 0, None, time.monotonic() + longest
     while looked_at < most:
         query = JobQuery(
             states=(State.DEAD,),
@@ -59,7 +64,7 @@ async def group_dead(
             _count(groups, job)
         looked_at += len(page.jobs)
         cursor = page.cursor
-        if cursor is None:
+        if cursor is None or time.monotonic() >= ends:
             break
     largest = sorted(groups.values(), key=lambda each: (-each.count, -each.last_at))
     return DeadGroups(tuple(largest), looked_at, cursor is None)

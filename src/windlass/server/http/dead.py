@@ -20,6 +20,9 @@ from .jobs import asked_queue, asked_task
 from .shown import shown
 from .sieve import Filters, Sieve
 
+LONGEST: Final = 0.2
+"""Seconds for which dead jobs are looked at to be grouped."""
+
 AT_ONCE: Final = 200
 """Jobs that are in memory at a time while they are taken away."""
 
@@ -57,7 +60,7 @@ class DeadGroupList(msgspec.Struct, frozen=True):
 async def list_dead_groups(call: Call[DeadQuery, None]) -> DeadGroupList:
     """Group dead jobs by the fingerprint of their errors."""
     queue, task = asked_queue(call.query.queue), asked_task(call.query.task)
-    found = await group_dead(call.store, queue, task)
+    found = await group_dead(call.store, queue, task, longest=LONGEST)
     groups = [_group_view(group) for group in found.groups]
     return DeadGroupList(groups, found.looked_at, found.complete)
 

@@ -20,6 +20,17 @@ from .shown import shown
 from .sieve import Filters, Sieve
 
 MOST_SHOWN: Final = 2_000
+STATES: Final = (
+    State.ACTIVE,
+    State.BLOCKED,
+    State.RETRY,
+    State.DEAD,
+    State.CANCELLED,
+    State.COMPLETED,
+    State.SCHEDULED,
+    State.PENDING,
+)
+"""Those first in which workflows stay: among a million jobs that wait there is hardly one."""
 
 
 class WorkflowsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +61,7 @@ async def list_workflows(call: Call[WorkflowsQuery, None]) -> JobPage:
     """List workflows by the jobs that stand for them."""
     asked = call.query
     query = JobQuery(
-        states=asked.state,
+        states=asked.state or STATES,
         queue=asked_queue(asked.queue),
         task=JUDGE,
         limit=asked.limit,
