@@ -3,7 +3,7 @@
 import pytest
 
 from windlass.admin import facts
-from windlass.admin.facts import Line, look
+from windlass.admin.facts import Line, look, served_by
 from windlass.core.model import NewJob, Spec
 from windlass.core.states import State
 from windlass.core.workers import WorkerInfo
@@ -102,4 +102,17 @@ async def test_a_blocked_job_is_looked_at_with_those_that_it_waits_for(store: Me
     assert {id: job.state for id, job in found.awaited.items()} == {
         "a": State.PENDING,
         "b": State.PENDING,
+    }
+
+
+def test_each_queue_has_the_workers_that_name_it_and_those_of_every_queue() -> None:
+    def worker(id: str, *queues: str) -> WorkerInfo:
+        return WorkerInfo(id, "h", 1, queues, 10, 0)
+
+    crew = [worker("all", "*"), worker("a", "mail:3", "films"), worker("both", "mail", "*")]
+    found = served_by(crew, ["mail", "films", "other"])
+    assert {name: [each.id for each in workers] for name, workers in found.items()} == {
+        "mail": ["a", "all", "both"],
+        "films": ["a", "all", "both"],
+        "other": ["all", "both"],
     }

@@ -111,12 +111,14 @@ def serves(worker: WorkerInfo, queue: str) -> bool:
 def served_by(
     workers: Sequence[WorkerInfo], queues: Iterable[str]
 ) -> Mapping[str, Sequence[WorkerInfo]]:
-    """For each of these queues the workers that serve it, if any."""
-    named = [(worker, queue_names(worker)) for worker in workers]
-    return {
-        queue: [worker for worker, names in named if queue in names or EVERY in names]
-        for queue in queues
-    }
+    """For each of these queues the workers that serve it, those first that name it."""
+    every: list[WorkerInfo] = []
+    named: dict[str, list[WorkerInfo]] = {}
+    for worker in workers:
+        names = queue_names(worker)
+        for line in [every] if EVERY in names else [named.setdefault(each, []) for each in names]:
+            line.append(worker)
+    return {queue: [*named.get(queue, ()), *every] for queue in queues}
 
 
 def queue_names(worker: WorkerInfo) -> frozenset[str]:

@@ -15,6 +15,7 @@ from windlass.cli.top.look import Look, Opened
 from windlass.cli.top.pane import NAMES, Name
 from windlass.cli.top.rows import panes
 from windlass.cli.top.ui import Choice, Open, Shown, Ui, Wish, settle
+from windlass.core.stats import StatPoint
 
 WHERE = "redis://localhost/0"
 
@@ -149,6 +150,14 @@ def test_details_of_a_queue_have_all_its_states_and_its_workers() -> None:
     assert "oldest     has been waiting for 1 min" in lines
     assert "rate       42/min completed, 0/s failed" in lines
     assert "           w1.example.com:4711 w1" in lines
+
+
+def test_details_of_a_queue_have_how_long_its_jobs_ran_and_waited() -> None:
+    counts = {"run:7": 10, "wait:3": 100}
+    found = look(queue("mail"), points={"mail": [StatPoint(NOW, "mail", counts)]})
+    lines = text(drawn(found, ui=Ui(opened=Open("queues", "mail"))).frame)
+    assert "run        half of the runs took 0.75 s at most, 95 % 0.97 s" in lines
+    assert "wait       half of the jobs waited 0.038 s at most, 95 % 0.049 s" in lines
 
 
 def test_details_of_a_worker_have_its_jobs() -> None:

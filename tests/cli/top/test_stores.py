@@ -55,6 +55,10 @@ def test_an_outage_is_told_and_lived_through_even_at_the_start(tmp_path: Path) -
         site.screen.wait_without("For ")
         site.screen.press("p")
         site.screen.wait_for("Paused the queue mail.", "The queue mail is paused")
+        server.kill()
+        site.screen.wait_for("For ")
+        site.screen.press("q")
+        site.screen.wait_until(lambda screen: screen.rstrip().endswith("ready>"))
 
 
 def test_through_a_server_a_key_decides_what_can_be_done(site: Site) -> None:

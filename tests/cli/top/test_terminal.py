@@ -156,6 +156,36 @@ def test_a_signal_to_stop_leaves_the_terminal_as_it_was_too(site: Site) -> None:
     wait_for_prompt(site)
 
 
+NOISY = """
+import logging, sys, threading, time
+
+from windlass import Windlass
+
+app = Windlass()
+
+
+def shout():
+    while True:
+        print("NOISE", file=sys.stderr, flush=True)
+        logging.getLogger("noisy").warning("the disk is nearly full")
+        time.sleep(0.05)
+
+
+threading.Thread(target=shout, daemon=True).start()
+"""
+
+
+def test_no_library_can_write_across_the_view_and_what_it_warns_of_is_shown(site: Site) -> None:
+    site.enqueue("lost", queue="mail")
+    (site.program.folder / "noisy.py").write_text(NOISY, "utf-8")
+    site.command("-A", "noisy:app")
+    site.screen.wait_for("> mail", "the disk is nearly full")
+    screen = site.screen.screen()
+    assert "NOISE" not in screen and screen.count("nearly full") == 1
+    site.screen.press("q")
+    site.screen.wait_for("NOISE")
+
+
 def test_colours_are_left_out_where_they_are_not_wanted_and_ctrl_c_ends_it(site: Site) -> None:
     site.enqueue("lost", queue="mail")
     site.screen.shell("stty -a > before")

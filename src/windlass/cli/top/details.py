@@ -9,7 +9,7 @@ from ...admin.attention import Attention, attention
 from ...admin.moment import iso, span
 from ...core.model import QueueStats
 from ...core.states import State
-from ...core.stats import COMPLETED, FAILED
+from ...core.stats import COMPLETED, FAILED, Timed, percentile, summed
 from ...core.workers import WorkerInfo
 from .look import Look
 from .rows import KIND_WORDS, alert_key
@@ -52,10 +52,21 @@ def _queue(queue: QueueStats, look: Look) -> Iterator[str]:
     if look.has_rate(queue.name):
         done, failed = (look.rate(name, queue.name) for name in (COMPLETED, FAILED))
         yield _fact("rate", f"{rate(done)} completed, {rate(failed)} failed")
+        yield from _times(look, queue.name)
     serving = look.situation.serving[queue.name]
     yield _fact("workers", f"{len(serving):,}")
     for worker in serving:
         yield _fact("", f"{worker.host}:{worker.pid} {worker.id}")
+
+
+def _times(look: Look, queue: str) -> Iterator[str]:
+    """How long jobs took and had to wait, in the time that the bars show."""
+    counts = summed(look.points[queue])
+    kinds: tuple[tuple[Timed, str], ...] = (("run", "runs took"), ("wait", "jobs waited"))
+    for what, words in kinds:
+        half, most = (percentile(counts, what, share) for share in (0.5, 0.95))
+        if half is not None and most is not None:
+            yield _fact(what, f"half of the {words} {half:.2g} s at most, 95 % {most:.2g} s")
 
 
 def _worker(worker: WorkerInfo, look: Look) -> Iterator[str]:
