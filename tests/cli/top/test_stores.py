@@ -1,17 +1,16 @@
 """The view on every store, through a server, and through an outage."""
 
+import asyncio
 import re
 from pathlib import Path
 
 from tests.cli.conftest import Call
-from tests.cli.program import read_until
 from tests.cli.top.conftest import Site, made_site
+from tests.server.serving import served
 from tests.servers import redis
 from tests.servers.mysql_client import fresh_database
-from tests.servers.ports import free_port
 from tests.servers.server import Server
-from windlass import connect
-from windlass.core.apikey import new_key
+from windlass import Windlass, connect
 
 
 def check_frame(call: Call, url: str) -> None:
@@ -61,21 +60,19 @@ def test_an_outage_is_told_and_lived_through_even_at_the_start(tmp_path: Path) -
         site.screen.wait_until(lambda screen: screen.rstrip().endswith("ready>"))
 
 
-def test_through_a_server_a_key_decides_what_can_be_done(site: Site) -> None:
-    site.enqueue("lost", queue="mail")
-    made = {role: new_key([role]) for role in ("read", "operate")}
-    put = [key for key, _ in made.values()]
-    site.jobs.client.block(lambda store: store.put_keys(put), "", "")
-    port = str(free_port())
-    words = ("server", "--http-port", port, "--grpc-port", "-1", "--no-upkeep")
-    with site.program.started(*words) as server:
-        read_until(server, "serving")
-        for role, answer in (("read", "role"), ("operate", "Paused the queue mail.")):
-            site.url = f"http://127.0.0.1:{port}"
-            site.top(environ=f"WINDLASS_API_KEY={made[role][1]}").wait_for("> mail", "where 1 job")
-            site.screen.press("p")
-            site.screen.wait_for(answer)
-            site.screen.press("q")
-            site.screen.wait_until(lambda screen: screen.rstrip().endswith("ready>"))
-        site.command(environ="WINDLASS_API_KEY=wl_wrong")
-        site.screen.wait_for("windlass: The API key is wrong, revoked or expired.", "ready>")
+async def test_through_a_server_a_key_decides_what_can_be_done(site: Site) -> None:
+    def work(key: str, answer: str) -> None:
+        site.top(environ=f"WINDLASS_API_KEY={key}").wait_for("> mail", "where 1 job")
+        site.screen.press("p")
+        site.screen.wait_for(answer)
+        site.screen.press("q")
+        site.screen.wait_until(lambda screen: screen.rstrip().endswith("ready>"))
+
+    app = Windlass("memory://")
+    async with served(app, has_tasks=False) as api:
+        keys = [await api.add_key("read", queues=("mail",)), await api.add_key("operate")]
+        await app.task(name="lost", queue="mail")(print).aenqueue()
+        site.url = api.url
+        await asyncio.to_thread(work, keys[0], "This needs a key with the role operate")
+        await asyncio.to_thread(work, keys[1], "Paused the queue mail.")
+    await app.aclose()

@@ -5,6 +5,7 @@ import re
 import signal
 
 from tests.cli.top.conftest import Site
+from tests.cli.top.tmux import PATIENCE
 from windlass.core.states import State
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*3[0-7]m")
@@ -59,9 +60,17 @@ def test_a_queue_is_paused_and_resumed_by_a_key(site: Site) -> None:
 
 def test_a_dead_job_is_opened_and_replayed_by_keys(site: Site) -> None:
     dead = site.enqueue("refuse", queue="mail")
-    with site.worker():
+    greeted = site.enqueue("greet", "you", queue="mail")
+    with site.worker() as worker:
         wait_for_state(site, dead, State.DEAD)
-    site.top().press("5")
+        wait_for_state(site, greeted, State.COMPLETED)
+        # Before it ends it tells what it has counted.
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE) == 0
+    seen = site.top().wait_for("completed 1/min", "failed 1/min")
+    assert re.search(r"dead +1 job of the queue mail died within the last hour", seen)
+    assert re.search(r"^> mail .* 1/min +█ ", seen, re.MULTILINE)
+    site.screen.press("5")
     site.screen.wait_for("> refuse")
     site.screen.press("Enter")
     site.screen.wait_for("It is dead since", f"id         {dead}", "call       refuse()")
