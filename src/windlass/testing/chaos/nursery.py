@@ -1,0 +1,149 @@
+"""The parent of the processes of a chaos run. It has loaded all code, so a birth takes no time.
+
+    python -m windlass.testing.chaos.nursery
+
+It reads what to do from its standard input and answers on its standard output, a line of JSON
+each. Only a parent can send a signal to a process and be sure that it is not another's by now.
+When its input ends, by whatever death, all its children are killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from typing import Literal
+
+import msgspec
+
+from ...stores.open import open_store
+from . import producer, worker
+from .part import environment
+from .plan import Part
+
+Role = Literal["worker", "supervisor", "producer"]
+
+
+class Load(msgspec.Struct, frozen=True, tag="load"):
+    """Load what the engine of this URL needs."""
+
+    url: str
+
+
+class Start(msgspec.Struct, frozen=True, tag="start"):
+    """Start a process; the answer is its number."""
+
+    role: Role
+    part: Part
+
+
+class Send(msgspec.Struct, frozen=True, tag="send"):
+    """Send a signal, if the process lives; 1 if it does."""
+
+    pid: int
+    signal: int
+
+
+class Look(msgspec.Struct, frozen=True, tag="look"):
+    """Whether a process lives, 1 or 0."""
+
+    pid: int
+
+
+Request = Load | Start | Send | Look
+
+
+class Nursery:
+    """Children, and what is asked about them."""
+
+    def __init__(self) -> None:
+        self._living: set[int] = set()
+
+    def answer(self, request: Request) -> int:
+        match request:
+            case Load(url):
+                open_store(url)
+                return 1
+            case Start("supervisor", part):
+                return self._spawn(part)
+            case Start(role, part):
+                return self._fork(role, part)
+            case Send(pid, number):
+                if self._lives(pid):
+                    os.kill(pid, number)
+                    if number == signal.SIGKILL:
+                        os.waitpid(pid, 0)
+                        self._living.discard(pid)
+                    return 1
+                return 0
+            case Look(pid):
+                return int(self._lives(pid))
+
+    def end(self) -> None:
+        for pid in list(self._living):
+            self.answer(Send(pid, signal.SIGKILL))
+
+    def _lives(self, pid: int) -> bool:
+        if pid in self._living and os.waitpid(pid, os.WNOHANG)[0] == pid:
+            self._living.discard(pid)
+        return pid in self._living
+
+    def _fork(self, role: Role, part: Part) -> int:
+        pid = os.fork()
+        if not pid:
+            _become(role, part)
+        self._living.add(pid)
+        return pid
+
+    def _spawn(self, part: Part) -> int:
+        """A supervisor starts its own command again, so it must be one of its own."""
+        command = [sys.executable, "-P", "-m", worker.__name__]
+        child = subprocess.Popen(
+            command, env=environment(part), stdin=subprocess.DEVNULL, stdout=sys.stderr
+        )
+        self._living.add(child.pid)
+        # Its end is waited for here, and not by the module.
+        child.returncode = 0
+        return child.pid
+
+
+def _become(role: Role, part: Part) -> None:
+    """Be that process until its end."""
+    code = 1
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(nothing, 1)
+        os.environ.update(environment(part))
+        if role == "producer":
+            asyncio.run(producer.produce(part))
+        else:
+            worker.main()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def main() -> None:
+    # Ctrl-C is for whoever started this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nursery = Nursery()
+    decode = msgspec.json.Decoder(Request).decode
+    try:
+        for line in sys.stdin.buffer:
+            sys.stdout.buffer.write(b"%d\n" % nursery.answer(decode(line)))
+            sys.stdout.buffer.flush()
+    finally:
+        nursery.end()
+
+
+if __name__ == "__main__":
+    # By its full name: what it says to itself must be of the same classes.
+    from windlass.testing.chaos.nursery import main as run
+
+    run()

@@ -1,0 +1,74 @@
+"""A producer process of a chaos run: enqueues until SIGTERM, each job until the store has it.
+
+python -m windlass.testing.chaos.producer
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from ...core.model import Receipt
+from ...errors import StoreUnavailable
+from ...stores.contract import Store
+from ...worker.shutdown import stop_on_signals
+from .orders import Order, Orders
+from .part import told
+from .plan import Part
+from .record import Accepted, Notebook
+from .scenario import make_app
+from .trap import Trap
+
+BATCHES_PER_SECOND: Final = 8
+LARGEST_BATCH: Final = 400
+PAUSE: Final = 0.1
+
+
+async def produce(part: Part) -> None:
+    node = f"producer-{os.getpid()}"
+    book = Notebook(Path(part.folder, f"{node}.jsonl"))
+    app = make_app(part.url, book, node, ticks=False)
+    orders = Orders(app, node, part.seed)
+    trap = Trap(part.trap, book, node)
+    stop = asyncio.Event()
+    with stop_on_signals(stop.set):
+        store = await app.client.store()
+        began, number = monotonic(), 0
+        while not stop.is_set():
+            # What was not done while the store was slow is not made up for all at once.
+            number = max(number, int((monotonic() - began - 1) * part.rate))
+            wanted = int((monotonic() - began) * part.rate) - number
+            batch = orders.draw(min(max(wanted, 0), LARGEST_BATCH), monotonic())
+            number += len(batch)
+            if batch:
+                book.write(*(order.asked for order in batch))
+                trap.passed("insert", after=False)
+                receipts = await _insisting(store, batch)
+                trap.passed("insert", after=True)
+                # By its id it was there only because of a call before, whose answer was lost.
+                book.write(
+                    *(
+                        Accepted(monotonic(), order.job.id, receipt.id != order.job.id)
+                        for order, receipt in zip(batch, receipts, strict=True)
+                    )
+                )
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), 1 / BATCHES_PER_SECOND)
+    await app.aclose()
+
+
+async def _insisting(store: Store, batch: Sequence[Order]) -> Sequence[Receipt]:
+    while True:
+        try:
+            return await store.insert([order.job for order in batch])
+        except StoreUnavailable:
+            await asyncio.sleep(PAUSE)
+
+
+if __name__ == "__main__":
+    asyncio.run(produce(told()))

@@ -1,0 +1,121 @@
+"""A chaos run: real processes on a real store, hurt for a while, and what they left judged."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random, SystemRandom
+from time import monotonic
+from typing import Final
+
+import msgspec
+
+from ...core.model import Job, JobQuery
+from ...core.states import FINISHED, State
+from ...errors import StoreUnavailable
+from ...stores.contract import Store
+from ...stores.open import open_store
+from ..place import private
+from .crew import Crew
+from .plan import EVERY, LIMIT, QUEUES, SCHEDULE, ChaosPlan
+from .record import Notebook, Outcome, read
+from .trouble import StoreHarm, Trouble
+from .verdict import Verdict, judge
+
+LOOK: Final = 0.2
+HEALTHY: Final = 2
+"""How many workers finish what is left."""
+
+
+async def run(url: str, plan: ChaosPlan | None = None, harms: Sequence[StoreHarm] = ()) -> Verdict:
+    """Let processes work in a private place on the server of `url`, and hurt them.
+
+    The store itself is hurt only by `harms`, which are the caller's. Nothing is left behind.
+    """
+    plan = plan or ChaosPlan()
+    chance = Random(plan.seed or SystemRandom().randrange(2**32))
+    async with private(url) as place:
+        with tempfile.TemporaryDirectory(prefix="windlass-chaos-") as folder:
+            return await _run(place, Path(folder), plan, chance, harms)
+
+
+async def _run(
+    url: str, folder: Path, plan: ChaosPlan, chance: Random, harms: Sequence[StoreHarm]
+) -> Verdict:
+    began = monotonic()
+    store = open_store(url)
+    await store.open()
+    crew = Crew(url, folder, plan, chance, Notebook(folder / "harness.jsonl"))
+    try:
+        crew.fill()
+        await _begun(store, plan.patience)
+        await Trouble(crew, plan, chance, harms).run()
+        await _heal(crew, store)
+        await _quiet(store, plan.patience)
+        outcome = Outcome(
+            await _jobs(store),
+            await store.queues(),
+            dict.fromkeys(QUEUES, LIMIT),
+            {SCHEDULE: EVERY},
+        )
+    finally:
+        # Those who still work end in good order: the place is about to go.
+        await asyncio.to_thread(crew.dismiss, list(crew.members))
+        crew.close()
+        await store.close()
+    return judge(monotonic() - began, read(folder.glob("*.jsonl")), outcome)
+
+
+async def _begun(store: Store, patience: float) -> None:
+    """Wait until jobs are run: nothing is proved by hurting those who have not started."""
+    until = monotonic() + patience
+    while monotonic() < until:
+        if any(queue.counts.get(State.COMPLETED) for queue in await store.queues()):
+            return
+        await asyncio.sleep(LOOK)
+    raise StoreUnavailable("No job was run: the store is too slow, or no process could start.")
+
+
+async def _heal(crew: Crew, store: Store) -> None:
+    """Put healthy workers in the place of all others, and let the schedule end."""
+    hurt = list(crew.members)
+    for _ in range(HEALTHY):
+        crew.start("worker", healthy=True)
+    await asyncio.to_thread(crew.dismiss, hurt)
+    await _insisting(store)
+
+
+async def _insisting(store: Store) -> None:
+    while True:
+        try:
+            await store.drop_schedules([SCHEDULE])
+            return
+        except StoreUnavailable:
+            await asyncio.sleep(LOOK)
+
+
+async def _quiet(store: Store, patience: float) -> None:
+    """Wait until no job is left that could still do something, or for too long."""
+    until = monotonic() + patience
+    while monotonic() < until:
+        try:
+            queues = await store.queues()
+        except StoreUnavailable:
+            await asyncio.sleep(LOOK)
+            continue
+        if not any(n for queue in queues for s, n in queue.counts.items() if s not in FINISHED):
+            return
+        await asyncio.sleep(LOOK)
+
+
+async def _jobs(store: Store) -> Sequence[Job]:
+    jobs: list[Job] = []
+    query = JobQuery(limit=1_000)
+    while True:
+        page = await store.find(query)
+        jobs += page.jobs
+        if page.cursor is None:
+            return jobs
+        query = msgspec.structs.replace(query, cursor=page.cursor)

@@ -1,0 +1,81 @@
+"""What is done to processes and to the store, by a seeded chance, for a while."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+from time import monotonic
+from typing import Final, NamedTuple
+
+from .crew import Crew, Member
+from .plan import ChaosPlan
+from .record import Harm
+
+KILLS: Final = 0.6
+"""The part of faults that kill; the others halt a process, or ask it to end."""
+
+
+class StoreHarm(NamedTuple):
+    """Something that befalls the store; when it is done, the store works again."""
+
+    kind: Harm
+    do: Callable[[], Awaitable[None]]
+
+
+class Trouble:
+    """Faults, one after the other. Whoever has died is replaced."""
+
+    def __init__(
+        self, crew: Crew, plan: ChaosPlan, chance: Random, harms: Sequence[StoreHarm]
+    ) -> None:
+        self._crew = crew
+        self._plan = plan
+        self._chance = chance
+        self._harms = harms
+
+    async def run(self) -> None:
+        store = asyncio.create_task(self._harm_the_store())
+        until = monotonic() + self._plan.seconds
+        rate = self._plan.kills_per_second / KILLS
+        try:
+            while monotonic() < until:
+                self._crew.fill()
+                pause = self._chance.expovariate(rate) if rate else self._plan.seconds
+                await asyncio.sleep(min(pause, until - monotonic(), 2.0 / max(rate, 0.01)))
+                if rate and (member := self._crew.pick()) is not None:
+                    self._harm(member)
+        finally:
+            # One that is under way is brought to its end, or the store would stay down.
+            self._over = True
+            await store
+
+    _over = False
+
+    def _harm(self, member: Member) -> None:
+        luck = self._chance.random()
+        if luck < KILLS:
+            self._crew.kill(member)
+        elif luck < 0.85:
+            self._crew.stop(member)
+            seconds = self._plan.lease * self._chance.choice((0.3, 1.5, 2.5))
+            asyncio.get_running_loop().call_later(seconds, self._wake, member)
+        else:
+            self._crew.end(member)
+
+    def _wake(self, member: Member) -> None:
+        if member.is_stopped and member.lives:
+            self._crew.wake(member)
+
+    async def _harm_the_store(self) -> None:
+        """Evenly over the time, each in turn, in an order that chance has chosen."""
+        if not self._harms:
+            return
+        harms = self._chance.sample(self._harms, len(self._harms))
+        pause = self._plan.seconds / (len(harms) + 1)
+        for harm in harms:
+            await asyncio.sleep(pause * self._chance.uniform(0.5, 1.0))
+            if self._over:
+                return
+            self._crew.note(harm.kind)
+            await harm.do()

@@ -1,0 +1,96 @@
+"""A worker process of a chaos run, with its scheduler and rescuer; or a supervisor of such.
+
+python -m windlass.testing.chaos.worker
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
+from random import Random
+
+from ...app import Windlass
+from ...config import WorkerSettings
+from ...scheduler.upkeep import upkeep
+from ...stores.contract import Store
+from ...worker.shutdown import stop_on_signals
+from ...worker.supervisor import Supervisor
+from ...worker.supervisor.tether import Tether, tether
+from ...worker.worker import Worker
+from .part import told
+from .plan import QUEUES, Part
+from .record import Notebook
+from .recorder import recorded
+from .scenario import make_app
+from .trap import Trap, kill_self
+
+
+def main() -> None:
+    part, line = told(), tether()
+    settings = WorkerSettings(
+        queues=QUEUES,
+        concurrency=part.concurrency,
+        lease=part.lease,
+        rescue_interval=min(part.lease / 4, 5.0),
+        shutdown_timeout=2.0,
+        processes=part.processes,
+    )
+    if line is None and settings.is_supervised:
+        asyncio.run(Supervisor(settings).run())
+        return
+    node = f"worker-{os.getpid()}"
+    book = Notebook(Path(part.folder, f"{node}.jsonl"))
+    if part.skew:
+        _skew(part.skew)
+    asyncio.run(_work(part, settings, node, book, line))
+
+
+def _skew(seconds: float) -> None:
+    """Have the clock of this process be off. The store's clock must decide."""
+    now, now_ns = time.time, time.time_ns
+    time.time = lambda: now() + seconds
+    time.time_ns = lambda: now_ns() + int(seconds * 1e9)
+
+
+async def _work(
+    part: Part, settings: WorkerSettings, node: str, book: Notebook, line: Tether | None
+) -> None:
+    app = make_app(part.url, book, node, ticks=part.ticks)
+    trap = Trap(part.trap, book, node)
+    stop = asyncio.Event()
+    try:
+        worker = await _made(app, settings, book, node, trap)
+        with stop_on_signals(stop.set):
+            await worker.start()
+            if part.lifetime and line is not None:
+                lifetime = Random(part.seed + os.getpid()).expovariate(1 / part.lifetime)
+                asyncio.get_running_loop().call_later(lifetime, kill_self, book, node)
+            held = line.held(worker, settings, None, None, stop.set) if line else None
+            async with held or nullcontext():
+                await stop.wait()
+                await worker.stop()
+    finally:
+        await app.aclose()
+
+
+async def _made(
+    app: Windlass, settings: WorkerSettings, book: Notebook, node: str, trap: Trap
+) -> Worker:
+    """As the app makes its worker, on a store that writes down what is finished."""
+    store = recorded(await app.client.store(), book, node, trap)
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Store]:
+        async with app.client.private_store() as private:
+            yield recorded(private, book, node, trap)
+
+    services = upkeep(store, app.registry, settings)
+    return Worker(app.registry, app.codecs, store, settings, services, connect=connect)
+
+
+if __name__ == "__main__":
+    main()
