@@ -1,13 +1,14 @@
 # Each target sets up what it needs, once, inside .venv.
 PYTHON ?= python3
 ARGS ?=
+SECONDS ?= 600
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test check bench soak docs clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -29,6 +30,10 @@ check: $(VENV)/.dev  ## Lint, formatting, types, and who may import whom
 bench: $(VENV)/.dev  ## Measure throughput and latency
 	@scripts/servers || echo "Going on without them."
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+soak: $(VENV)/.dev  ## Kill processes and servers for SECONDS (600), and count what was lost
+	@scripts/servers
+	@$(BIN)/python -m tests.chaos.soak $(SECONDS) $(ARGS)
 
 docs: $(VENV)/.docs  ## Build the documentation into site/
 	@$(BIN)/zensical build --clean --config-file mkdocs.yml

@@ -45,7 +45,7 @@ COLUMNS = (
 def main() -> int:
     options = _options()
     names = options.stores or list(SITES)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 150)
     broken = _simulated(options.seconds * SIMULATED, console)
     each = options.seconds * (1 - SIMULATED) / len(names)
     plan = ChaosPlan(
@@ -60,7 +60,7 @@ def main() -> int:
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "store" else "right")
     for name in names:
-        print(f"Hurting {name} for {plan.seconds:.0f} s …", file=sys.stderr)
+        console.print(f"Hurting {name} for {plan.seconds:.0f} s …")
         with SITES[name]() as site:
             verdict = asyncio.run(run(site.url, plan, site.harms))
         table.add_row(name, *_cells(verdict))

@@ -24,7 +24,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """how long running jobs may take to finish after a stop signal"""
     hook_timeout: float = 10.0
     """how long each shutdown hook, and closing each resource, may take"""
-    rescue_interval: float = 5.0
+    rescue_interval: float = 1.0
     """how often expired leases are looked for"""
     prune_interval: float = 30.0
     """how often finished jobs that were kept long enough are dropped"""

@@ -22,20 +22,26 @@ class Leader(Service):
     """Tries to be the leader, and stays it by renewing its term."""
 
     def __init__(
-        self, store: Store, holder: str, role: str = ROLE, events: Events | None = None
+        self,
+        store: Store,
+        holder: str,
+        role: str = ROLE,
+        events: Events | None = None,
+        term: float = TERM,
     ) -> None:
         super().__init__()
         self._store = store
         self._holder = holder
         self._role = role
         self._events = events or Events()
+        self._term = term
         self.is_leader = False
 
     async def run(self) -> None:
         while not self.stopping:
-            term = await self._store.elect(self._role, self._holder, to_ms(TERM))
+            term = await self._store.elect(self._role, self._holder, to_ms(self._term))
             self._note(term is not None)
-            await self.pause(TERM / RENEWALS_PER_TERM)
+            await self.pause(self._term / RENEWALS_PER_TERM)
 
     async def stop(self) -> None:
         await super().stop()

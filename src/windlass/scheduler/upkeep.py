@@ -15,7 +15,7 @@ from ..stores.contract import Store
 from ..task import Registry
 from . import archiver
 from .archiver import Archiver
-from .leader import Leader
+from .leader import TERM, Leader
 from .pruner import Pruner
 from .rescuer import Rescuer
 from .ticker import Ticker
@@ -32,7 +32,8 @@ def upkeep(
     """A leader, and what it does while it leads."""
     holder = new_id()
     events = registry.events
-    leader = Leader(store, holder, events=events)
+    # A leader that is killed must have a successor before its jobs are to be rescued.
+    leader = Leader(store, holder, events=events, term=min(TERM, settings.lease / 2))
     keep = to_ms(settings.attempts_keep)
     return (
         leader,

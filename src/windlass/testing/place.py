@@ -6,6 +6,7 @@ the URL names. Nothing that is there is read or written.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -53,11 +54,13 @@ def _with(option: str) -> Callable[[str, str], str]:
 
 
 async def _remove_file(url: str) -> None:
-    path = sqlite_options(url).path
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        Path(path + suffix).unlink(missing_ok=True)
-    for extra in Path(path).parent.glob(f"{Path(path).name}*"):
-        extra.unlink(missing_ok=True)
+    await asyncio.to_thread(_unlink, Path(sqlite_options(url).path))
+
+
+def _unlink(path: Path) -> None:
+    """Remove a database and what stands beside it, such as its log."""
+    for each in path.parent.glob(f"{path.name}*"):
+        each.unlink(missing_ok=True)
 
 
 async def _remove_keys(url: str) -> None:
@@ -103,12 +106,11 @@ async def _remove_tables(url: str) -> None:
     settings = parse(url)
     link = await connect(settings)
     try:
-        (found,) = await link.ask(
-            [
-                "SELECT table_name FROM information_schema.tables "
-                f"WHERE table_schema = DATABASE() AND table_name LIKE '{settings.namespace}%'"
-            ]
+        asked = (
+            "SELECT table_name FROM information_schema.tables "
+            f"WHERE table_schema = DATABASE() AND table_name LIKE '{settings.namespace}%'"
         )
+        (found,) = await link.ask([asked])
         names = [name for (name,) in found.rows if name.startswith(settings.namespace)]
         if names:
             await link.ask([f"DROP TABLE {', '.join(names)}"])

@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 from random import Random
 from time import monotonic
-from typing import Final
+from typing import Final, TextIO
 
 import msgspec
 
+from .door import shut
 from .nursery import Load, Look, Request, Role, Send, Start
 from .plan import ChaosPlan, Part
 from .record import Fault, Harm, Notebook
@@ -43,7 +44,8 @@ class Nurse:
 
     def ask(self, request: Request) -> int:
         asked, answers = self._nursery.stdin, self._nursery.stdout
-        assert asked is not None and answers is not None
+        assert asked is not None
+        assert answers is not None
         asked.write(msgspec.json.encode(request) + b"\n")
         asked.flush()
         answer = answers.readline()
@@ -87,6 +89,7 @@ class Crew:
         self._chance = chance
         self._book = book
         self._nurse = Nurse(url, folder / "log")
+        self._door: TextIO | None = None
         self.members: list[Member] = []
 
     def note(self, kind: Harm, node: str = "") -> None:
@@ -115,6 +118,7 @@ class Crew:
             lease=plan.lease,
             concurrency=plan.concurrency,
             ticks=not healthy,
+            wrap=plan.wrap,
             rate=plan.jobs / plan.seconds / max(plan.producers, 1),
         )
         if not healthy:
@@ -175,6 +179,13 @@ class Crew:
                 self.kill(member)
         self.members = [member for member in self.members if member not in members]
 
+    def shut_out(self) -> None:
+        """Wait until those are gone whose supervisor was killed, and let none of them come back."""
+        self._door = shut(self._folder, PATIENCE)
+
     def close(self) -> None:
         """End everybody at once."""
         self._nurse.close()
+        self._book.close()
+        if self._door is not None:
+            self._door.close()

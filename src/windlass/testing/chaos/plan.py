@@ -34,6 +34,8 @@ class ChaosPlan(msgspec.Struct, frozen=True, kw_only=True):
     """how far the clocks of some workers are off"""
     patience: float = 90.0
     """all jobs must have ended so long after the last fault"""
+    wrap: str = ""
+    """a function, as module:name, through which all see the store: to break it, and be found out"""
     seed: int = 0
     """of what is done to whom; 0 is another one each time"""
 
@@ -51,6 +53,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """more than one have a supervisor"""
     lifetime: float = 0.0
     """about how long a supervised process lives before it kills itself; 0 is for ever"""
+    wrap: str = ""
     trap: str = ""
     """where it kills itself: see `trap`"""
     skew: float = 0.0

@@ -18,7 +18,7 @@ from ...errors import StoreUnavailable
 from ...stores.contract import Store
 from ...worker.shutdown import stop_on_signals
 from .orders import Order, Orders
-from .part import told
+from .part import seen_by, told
 from .plan import Part
 from .record import Accepted, Notebook
 from .scenario import make_app
@@ -37,7 +37,7 @@ async def produce(part: Part) -> None:
     trap = Trap(part.trap, book, node)
     stop = asyncio.Event()
     with stop_on_signals(stop.set):
-        store = await app.client.store()
+        store = seen_by(part, await app.client.store())
         began, number = monotonic(), 0
         while not stop.is_set():
             # What was not done while the store was slow is not made up for all at once.

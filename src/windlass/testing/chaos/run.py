@@ -65,7 +65,8 @@ async def _run(
         await asyncio.to_thread(crew.dismiss, list(crew.members))
         crew.close()
         await store.close()
-    return judge(monotonic() - began, read(folder.glob("*.jsonl")), outcome)
+    books = await asyncio.to_thread(lambda: list(folder.glob("*.jsonl")))
+    return judge(monotonic() - began, read(books), outcome)
 
 
 async def _begun(store: Store, patience: float) -> None:
@@ -84,6 +85,7 @@ async def _heal(crew: Crew, store: Store) -> None:
     for _ in range(HEALTHY):
         crew.start("worker", healthy=True)
     await asyncio.to_thread(crew.dismiss, hurt)
+    await asyncio.to_thread(crew.shut_out)
     await _insisting(store)
 
 

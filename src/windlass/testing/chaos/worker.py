@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from random import Random
@@ -21,7 +21,8 @@ from ...worker.shutdown import stop_on_signals
 from ...worker.supervisor import Supervisor
 from ...worker.supervisor.tether import Tether, tether
 from ...worker.worker import Worker
-from .part import told
+from .door import enter
+from .part import seen_by, told
 from .plan import QUEUES, Part
 from .record import Notebook
 from .recorder import recorded
@@ -35,12 +36,16 @@ def main() -> None:
         queues=QUEUES,
         concurrency=part.concurrency,
         lease=part.lease,
-        rescue_interval=min(part.lease / 4, 5.0),
+        rescue_interval=min(part.lease / 4, 1.0),
         shutdown_timeout=2.0,
         processes=part.processes,
     )
     if line is None and settings.is_supervised:
         asyncio.run(Supervisor(settings).run())
+        return
+    # Held until this process ends.
+    door = enter(Path(part.folder)) if line is not None else None
+    if line is not None and door is None:
         return
     node = f"worker-{os.getpid()}"
     book = Notebook(Path(part.folder, f"{node}.jsonl"))
@@ -63,7 +68,11 @@ async def _work(
     trap = Trap(part.trap, book, node)
     stop = asyncio.Event()
     try:
-        worker = await _made(app, settings, book, node, trap)
+
+        def see(store: Store) -> Store:
+            return recorded(seen_by(part, store), book, node, trap)
+
+        worker = await _made(app, settings, see)
         with stop_on_signals(stop.set):
             await worker.start()
             if part.lifetime and line is not None:
@@ -77,16 +86,14 @@ async def _work(
         await app.aclose()
 
 
-async def _made(
-    app: Windlass, settings: WorkerSettings, book: Notebook, node: str, trap: Trap
-) -> Worker:
+async def _made(app: Windlass, settings: WorkerSettings, see: Callable[[Store], Store]) -> Worker:
     """As the app makes its worker, on a store that writes down what is finished."""
-    store = recorded(await app.client.store(), book, node, trap)
+    store = see(await app.client.store())
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Store]:
         async with app.client.private_store() as private:
-            yield recorded(private, book, node, trap)
+            yield see(private)
 
     services = upkeep(store, app.registry, settings)
     return Worker(app.registry, app.codecs, store, settings, services, connect=connect)

@@ -1,0 +1,67 @@
+"""Real processes on each store, hurt on purpose: nothing is lost and nothing is done twice."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.chaos.stores import Site, of_cluster, of_server
+from tests.servers.proxy import forward
+from windlass.testing.chaos.plan import ChaosPlan
+from windlass.testing.chaos.run import run
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+
+ROOT = Path(__file__).parents[2]
+SECONDS = float(os.environ.get("WINDLASS_CHAOS_SECONDS", "5"))
+PLAN = ChaosPlan(seconds=SECONDS, jobs=int(SECONDS * 100), kills_per_second=0.8)
+CALM = ChaosPlan(
+    seconds=1.0, jobs=200, kills_per_second=0.0, supervised=False, workers=1, producers=1, lease=1.0
+)
+STORES = ("sqlite", "redis_server", "redis_cluster", "postgres_server", "mariadb_server")
+
+
+@pytest.fixture(params=STORES)
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    if request.param == "sqlite":
+        yield Site(f"sqlite:///{tmp_path}/jobs.db")
+    elif request.param == "redis_cluster":
+        yield of_cluster(request.getfixturevalue(request.param))
+    else:
+        server = request.getfixturevalue(request.param)
+        with forward(server.port) as proxy:
+            yield of_server(server, proxy)
+
+
+async def test_nothing_is_lost_or_ends_twice_whatever_is_killed(site: Site) -> None:
+    verdict = await run(site.url, PLAN, site.harms)
+    assert not verdict.breaches, "\n".join(map(str, verdict.breaches[:10]))
+    assert (verdict.lost, verdict.completed_twice) == (0, 0)
+    assert verdict.jobs > 0
+    assert verdict.kills > 0
+    assert bool(verdict.restarts) is bool(site.harms)
+
+
+async def test_a_run_leaves_no_file_behind(tmp_path: Path) -> None:
+    verdict = await run(f"sqlite:///{tmp_path}/jobs.db", CALM)
+    assert verdict.is_clean
+    assert verdict.jobs > 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        ("Forgetful", "nothing_accepted_is_lost"),
+        ("Careless", "nothing_ends_twice"),
+    ],
+)
+async def test_a_store_that_breaks_a_promise_is_found_out(
+    broken: str, rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    plan = replace(CALM, wrap=f"tests.chaos.broken:{broken}", patience=5.0)
+    verdict = await run(f"sqlite:///{tmp_path}/jobs.db", plan)
+    assert rule in {breach.rule for breach in verdict.breaches}
