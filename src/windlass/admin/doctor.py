@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -20,7 +20,8 @@ from ..stores.contract import Store
 from .attention import Situation, attention
 from .moment import span
 
-Kind = Literal["clock", "risk", "lease", "dependent", "counter", "attention"]
+Kind = Literal["lease", "dependent", "counter", "clock", "risk", "attention"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 OVERDUE_MS: Final = 60_000
 """What an upkeep that works has long seen to."""
@@ -57,13 +58,13 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     risks: Sequence[str] = ()
 
 
-async def examine(store: Store, clock: Clock) -> Chart:
-    """Look at a store. Takes longer the more jobs there are, up to `MOST` of each kind."""
+async def examine(store: Store, clock: Clock, most: int = MOST) -> Chart:
+    """Look at a store; the more jobs there are the longer it takes, up to `most` of each kind."""
     before = clock()
     now = await store.now()
     offset = (before + clock()) // 2 - now
     queues = await store.queues()
-    blocked = await _listed(store, State.BLOCKED)
+    blocked = await _listed(store, most, State.BLOCKED)
     waited_for = sorted({id for job in blocked for id in job.waits_for})
     parents: dict[str, Job] = {}
     for start in range(0, len(waited_for), PAGE):
@@ -78,10 +79,10 @@ async def examine(store: Store, clock: Clock) -> Chart:
             workers=await store.workers(),
             schedules=await store.schedules(),
         ),
-        active=await _listed(store, State.ACTIVE),
+        active=await _listed(store, most, State.ACTIVE),
         blocked=blocked,
         parents=parents,
-        counted=await _counted(store, queues),
+        counted=await _counted(store, queues, most),
         risks=await store.risks(),
     )
 
@@ -156,28 +157,31 @@ def _names(jobs: Sequence[Job]) -> str:
     return ", ".join(job.id for job in jobs[:NAMED]) + more
 
 
-async def _listed(store: Store, *states: State, queue: str | None = None) -> list[Job]:
+async def _listed(store: Store, most: int, *states: State, queue: str | None = None) -> list[Job]:
     jobs: list[Job] = []
     query = JobQuery(states=states, queue=queue, limit=PAGE)
     while True:
         page = await store.find(query)
         jobs += page.jobs
-        if page.cursor is None or len(jobs) >= MOST:
+        if page.cursor is None or len(jobs) >= most:
             return jobs
         query = msgspec.structs.replace(query, cursor=page.cursor)
 
 
-async def _counted(store: Store, queues: Sequence[QueueStats]) -> Mapping[str, Mapping[State, int]]:
+async def _counted(
+    store: Store, queues: Sequence[QueueStats], most: int
+) -> Mapping[str, Mapping[State, int]]:
     """Small queues, counted one by one; not those whose counts have changed meanwhile."""
-    small = [queue for queue in queues if sum(queue.counts.values()) <= MOST]
+    small = [queue for queue in queues if sum(queue.counts.values()) <= most]
     counted: dict[str, Counter[State]] = {}
-    left = MOST
+    left = most
     for queue in small:
         size = sum(queue.counts.values())
         if size > left:
             continue
         left -= size
-        counted[queue.name] = Counter(job.state for job in await _listed(store, queue=queue.name))
+        jobs = await _listed(store, most, queue=queue.name)
+        counted[queue.name] = Counter(job.state for job in jobs)
     after = {queue.name: queue.counts for queue in await store.queues()}
     return {
         queue.name: counted[queue.name]

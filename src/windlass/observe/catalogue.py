@@ -82,6 +82,13 @@ _TABLE: Final = (
     ),
     Metric("workers", "gauge", (), "server", "Workers that were heard of."),
     Metric("worker_active", "gauge", ("worker",), "server", "Jobs that a worker runs now."),
+    Metric(
+        "findings",
+        "gauge",
+        ("kind",),
+        "server",
+        "What the last audit of the store found; lease, dependent and counter are faults.",
+    ),
     Metric("http_requests_total", "counter", ("method", "route", "status"), "server", "Requests."),
     Metric(
         "http_request_seconds",

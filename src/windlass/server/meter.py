@@ -10,6 +10,7 @@ from typing import Final
 
 from prometheus_client.core import Metric as Family
 
+from ..admin.doctor import KINDS, Kind
 from ..admin.facts import served_by
 from ..core.states import State
 from ..observe.figures import Figures
@@ -39,6 +40,8 @@ class Meter:
         self.metrics = Metrics(ledger)
         self._requests: Counter[tuple[str, str, str]] = Counter()
         self._seconds: dict[tuple[str, str], Spread] = {}
+        self.findings: Mapping[Kind, int] = {}
+        """of the last checkup"""
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         self._requests[method, route, str(status)] += 1
@@ -56,9 +59,10 @@ class Meter:
 
     def _text(self, found: Snapshot, waiting: Mapping[str, int], queues: frozenset[str]) -> bytes:
         own = families(_visible(self.metrics.figures(), queues))
-        return text(chain(of_the_store(found, waiting), own, self._of_requests()))
+        return text(chain(of_the_store(found, waiting), own, self._own()))
 
-    def _of_requests(self) -> Iterator[Family]:
+    def _own(self) -> Iterator[Family]:
+        yield gauge("findings", (((kind,), self.findings.get(kind, 0)) for kind in KINDS))
         yield counter("http_requests_total", sorted(self._requests.items()))
         yield histogram("http_request_seconds", sorted(self._seconds.items()))
 

@@ -24,6 +24,7 @@ from ..scheduler.upkeep import upkeep
 from ..service import Service
 from ..worker.tallier import Tallier, Unsent
 from ..worker.worker import new_worker_id
+from .checkup import Checkup
 from .http.serving import HttpServer
 from .site import Site, make_site
 
@@ -88,6 +89,7 @@ async def make_server(
     services: list[Service] = [Tallier(site.store, Unsent(site.ledger, new_worker_id()))]
     if site.settings.upkeep:
         services += upkeep(site.store, app.registry, WorkerSettings(), app.history, site.ledger)
+        services.append(Checkup(site.store, site.meter))
     services += [site.keyring, site.watcher, site.pulse]
     if app.history.is_kept:
         await site.store.keep_journal(True)

@@ -1,0 +1,84 @@
+"""`windlass verify`: whether a store of your own keeps what is promised."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import click
+
+from .bar import Bar
+from .loop import run
+from .output import print_json
+from .target import json_option
+from .text import masked, one_line
+from .values import duration
+
+BROKEN: Final = 5
+
+
+@click.command()
+@click.argument("url")
+@click.option("--theme", default="", help="only the checks of one theme, as in claim")
+@click.option("--chaos", type=duration, default=10.0, help="how long to kill workers; 0 is not")
+@json_option
+def verify(url: str, theme: str, chaos: float, as_json: bool) -> None:
+    """Hold the store URL against what is promised of every store.
+
+    Runs the conformance suite, and then real worker processes that are killed, stopped and
+    woken again, in private places on that server: nothing that is there is touched, and nothing
+    is left behind. Exits with 5 if a promise was not kept.
+    """
+    from ..testing import suite
+    from ..testing.chaos.plan import ChaosPlan
+    from ..testing.verify import verify as hold
+    from ..testing.verify import wanted
+
+    checks = wanted(theme)
+    if not checks:
+        raise click.BadParameter(f"there is none; known are {', '.join(suite.themes())}.")
+    plan = ChaosPlan(seconds=chaos) if chaos else None
+    with Bar("verify", len(checks)) as bar:
+        result = run(hold(url, checks, plan, lambda: bar.advance(1)))
+    if as_json:
+        print_json(_record(result))
+    else:
+        _print(result, masked(url))
+    if not result.is_clean:
+        sys.exit(BROKEN)
+
+
+def _record(result: Any) -> dict[str, Any]:
+    chaos = result.chaos
+    return {
+        "checks": result.checks,
+        "failed": [{"check": f"{f.theme} {f.check}", "reason": f.reason} for f in result.failed],
+        "chaos": None if chaos is None else _figures(chaos),
+        "kept": result.is_clean,
+    }
+
+
+def _figures(chaos: Any) -> dict[str, Any]:
+    return {
+        "jobs": chaos.jobs,
+        "kills": chaos.kills,
+        "executed_twice": chaos.executed_twice,
+        "completed_twice": chaos.completed_twice,
+        "lost": chaos.lost,
+        "breaches": [str(breach) for breach in chaos.breaches],
+    }
+
+
+def _print(result: Any, url: str) -> None:
+    for each in result.failed:
+        click.echo(one_line(f"failed: {each.theme}: {each.check.replace('_', ' ')}: {each.reason}"))
+    passed = result.checks - len(result.failed)
+    click.echo(f"conformance: {passed:,} of {result.checks:,} checks passed")
+    if result.chaos is not None:
+        figures = _figures(result.chaos)
+        for breach in figures.pop("breaches"):
+            click.echo(one_line(f"broken: {breach}"))
+        told = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in figures.items())
+        click.echo(f"chaos: {told}")
+    kept = "keeps" if result.is_clean else "does not keep"
+    click.echo(f"{url} {kept} what is promised.")
