@@ -61,7 +61,7 @@ class Site:
         """The process of the start, or one of these words. It does not outlive the test."""
         with (self.folder / "log").open("ab") as errors:
             process = subprocess.Popen(
-                [*COMMAND, *(words or self.start.words)],
+                [*COMMAND, *self._with_free_port(list(words or self.start.words))],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
@@ -72,6 +72,12 @@ class Site:
                 yield process
             finally:
                 process.kill()
+
+    def _with_free_port(self, words: list[str]) -> list[str]:
+        """The words of a worker, of which others may be starting one at the same time."""
+        if "--metrics-port" in words:
+            words[words.index("--metrics-port") + 1] = str(free_port())
+        return words
 
     def log(self) -> str:
         return (self.folder / "log").read_text()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.deploy.files import COMPOSE, DEPLOY, compose, documents
+from tests.deploy.services import parsed
 from windlass.config import ServerSettings
 
 SERVICES: dict[str, dict[str, Any]] = compose()["services"]
@@ -133,6 +134,14 @@ def test_prometheus_asks_the_server_with_a_key_that_it_is_given() -> None:
     (secret,) = SERVICES["prometheus"]["secrets"]
     assert job["authorization"]["credentials_file"] == f"/run/secrets/{secret}"
     assert "environment" in compose()["secrets"][secret]
+
+
+def test_prometheus_asks_the_workers_on_a_port_that_is_closed_to_others() -> None:
+    job = scraped()["worker"]
+    words = parsed(SERVICES["worker"]["command"])
+    assert words["metrics_port"] == job["dns_sd_configs"][0]["port"]
+    assert words["metrics_host"] == "0.0.0.0"
+    assert "authorization" not in job and "ports" not in SERVICES["worker"]
 
 
 def test_grafana_asks_prometheus() -> None:

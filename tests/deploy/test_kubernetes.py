@@ -11,14 +11,17 @@ from tests.deploy.files import EXAMPLE, KUBERNETES, documents, manifest, manifes
 from tests.deploy.services import of_kubernetes, pod
 from windlass.config import ServerSettings, WorkerSettings, load
 
+FOREIGN = ("kustomize.config.k8s.io/", "keda.sh/", "monitoring.coreos.com/")
+"""Kinds that are not of Kubernetes itself."""
+
 OLDEST, NEWEST = "1.25", "1.37"
 NATIVE = [
     pytest.param(document, id=f"{path.name}: {document['kind']}")
     for path, document in manifests()
-    if not document["apiVersion"].startswith(("kustomize.config.k8s.io/", "keda.sh/"))
+    if not document["apiVersion"].startswith(FOREIGN)
 ]
 DEPLOYMENTS = ["windlass-server", "windlass-worker"]
-FOLDERS = [KUBERNETES, KUBERNETES / "keda"]
+FOLDERS = [KUBERNETES, KUBERNETES / "keda", KUBERNETES / "prometheus"]
 SCALED = {
     "scaleTargetRef",
     "pollingInterval",
@@ -179,6 +182,31 @@ def test_the_scaler_has_a_key() -> None:
 
 
 def test_the_example_has_no_real_secret() -> None:
-    for name in ("windlass", "windlass-scaler"):
+    for name in ("windlass", "windlass-scaler", "windlass-prometheus"):
         for value in manifest("Secret", name)["stringData"].values():
             assert "PASSWORD" in value or value == "KEY"
+
+
+def test_prometheus_is_led_to_every_server_with_a_key() -> None:
+    spec = manifest("ServiceMonitor", "windlass-server")["spec"]
+    labels = manifest("Service", "windlass-server")["metadata"]["labels"]
+    assert spec["selector"]["matchLabels"] == labels
+    (endpoint,) = spec["endpoints"]
+    assert endpoint["port"] in [
+        port["name"] for port in manifest("Service", "windlass-server")["spec"]["ports"]
+    ]
+    given = endpoint["authorization"]["credentials"]
+    assert given["key"] in manifest("Secret", given["name"])["stringData"]
+
+
+def test_prometheus_is_led_to_every_worker() -> None:
+    spec = manifest("PodMonitor", "windlass-worker")["spec"]
+    labels = manifest("Deployment", "windlass-worker")["spec"]["template"]["metadata"]["labels"]
+    assert spec["selector"]["matchLabels"] == labels
+    (endpoint,) = spec["podMetricsEndpoints"]
+    (container,) = pod("windlass-worker")["containers"]
+    (start,) = (each for each in of_kubernetes() if each.section == "worker")
+    settings = load(WorkerSettings, "worker", environ={}, folder=start.folder)
+    port = {"name": endpoint["port"], "containerPort": settings.metrics_port}
+    assert container["ports"] == [port] and settings.metrics_host == "0.0.0.0"
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": port["name"]}

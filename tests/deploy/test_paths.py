@@ -20,6 +20,8 @@ def asked() -> Iterator[tuple[str, str]]:
     for job in jobs:
         if job["job_name"] == "windlass-server":
             yield "prometheus", job["metrics_path"]
+    for endpoint in manifest("ServiceMonitor", "windlass-server")["spec"]["endpoints"]:
+        yield "prometheus", endpoint["path"]
     (path,) = re.findall(r'^PATH = "(.+)"$', (DEPLOY / "health.py").read_text(), re.MULTILINE)
     yield "health.py", path
 
