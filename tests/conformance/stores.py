@@ -101,7 +101,7 @@ THEMES_IN_FULL = (
     # About connections, and about who comes first.
     *("concurrent", "elect", "lease", "life", "wait"),
     # These have queries and scripts that nothing else runs.
-    *("attempts", "keys", "orders", "orphans", "schedules", "stats", "workers"),
+    *("keys", "orphans", "schedules", "workers"),
 )
 """Those of which a variant gets every check; of the others it gets each fourth."""
 

@@ -116,7 +116,7 @@ async def test_old_buckets_are_gone_pruned_or_not(store: Store, clock: FakeClock
         assert (counts, at >= clock() - KEPT[FINE]) == ({DONE: 1}, True)
         coarse = await points(store, "mail", step=COARSE)
         assert sum(counts[DONE] for _, _, counts in coarse) == 2
-        for _ in range(10):
+        for _ in range(4):
             assert await store.prune(3) == 0
     clock.advance(KEPT[COARSE] / 1000)
     for _ in range(2):
