@@ -64,7 +64,6 @@ class Heartbeat(Service):
             kept = lease.id in held and lease is last[lease.id]
             # Finished and written since the list was made: not lost, just done.
             if not kept and lease in self._hand:
-                log.warning("job %s: cancelled or taken over, stopping it", lease.id)
                 self._lose(lease)
 
     def _note_renewal(self, leases: Sequence[Lease]) -> None:

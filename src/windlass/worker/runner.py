@@ -114,10 +114,12 @@ class Runner:
         if task is not None:
             self._lost.add(claim)
             task.cancel()
-        else:
-            self._lose_waiting(claim)
+        elif not self._lose_waiting(claim):
+            # It has ended, and is about to be written.
+            return
+        log.warning("job %s: cancelled or taken over, stopping it", lease.id)
 
-    def _lose_waiting(self, claim: Claim) -> None:
+    def _lose_waiting(self, claim: Claim) -> bool:
         for part in self._backlog:
             lost = [job for job in _jobs(part) if (job.id, job.fence) == claim]
             if not lost:
@@ -128,7 +130,8 @@ class Runner:
                 self._backlog.remove(part)
             self._acker.forget(claim)
             self._events.lost(lost[0])
-            return
+            return True
+        return False
 
     def release_backlog(self) -> None:
         """Give back what was claimed and not started."""
