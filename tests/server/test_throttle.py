@@ -5,6 +5,7 @@ import pytest
 from tests.server.conftest import Serve
 from windlass.core.limit import Limit
 from windlass.errors import Throttled
+from windlass.server import throttle
 from windlass.server.throttle import Throttle
 
 
@@ -64,3 +65,20 @@ def test_without_a_rate_nothing_is_counted() -> None:
     throttle = Throttle(None)
     for _ in range(10_000):
         throttle.take("ada")
+
+
+def test_names_that_come_from_outside_do_not_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(throttle, "MOST_NAMES", 10)
+    now = 0.0
+    kept = Throttle(Limit(rate="1/min", burst=1), clock=lambda: now)
+    for number in range(5):
+        kept.take(f"old {number}")
+    now = 100.0
+    for number in range(30):
+        kept.take(f"new {number}")
+        assert len(kept._full_at) <= 10
+    with pytest.raises(Throttled):
+        kept.check("new 29")
+    kept.check("new 0")
