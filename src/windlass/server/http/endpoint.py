@@ -52,7 +52,10 @@ class Endpoint:
         began = time.perf_counter()
         caller, headers = ANYONE, dict(scope["headers"])
         try:
-            caller = await self._admit(scope, headers)
+            if self._door.asks_host and not self.route.is_public:
+                caller = await self._door.ask_host(scope, headers)
+            elif not self.route.is_public:
+                caller = self._door.admit(scope["method"], headers)
             if self.route.role is not None:
                 caller.require(self.route.role)
             call = await self._call(caller, scope, receive, headers, path)
@@ -68,13 +71,6 @@ class Endpoint:
         except Exception as error:
             status = await self._refuse(error, call=(caller, path), scope=scope, send=send)
         self._log(scope["method"], status, began, caller)
-
-    async def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Caller:
-        if self.route.is_public:
-            return ANYONE
-        if self._door.asks_host:
-            return await self._door.ask_host(scope, headers)
-        return self._door.admit(scope["method"], headers)
 
     async def _call(
         self,
