@@ -19,6 +19,7 @@ from urllib.parse import quote, urljoin
 from redis import Redis
 
 from windlass.core.stats import COARSE, FINE, KEPT
+from windlass.server.panorama import LASTS
 
 from . import postgres_server, redis_server
 from .dashboard_fill import QUEUES, TALKATIVE, WORKFLOW, fill
@@ -90,6 +91,7 @@ def measured(store: str, url: str, number: int) -> Iterator[Line]:
         client = Client(served, key)
         for name, path in VIEWS.items():
             yield client.line(f"{store}: {name}", path)
+        yield client.line(f"{store}: overview, looked at anew", VIEWS["overview"], LASTS)
         yield _share(store, served, key, _clock_of(store, url), filled)
         if store == "redis":
             yield _first_paint(served)
@@ -113,12 +115,16 @@ class Client:
             raise RuntimeError(f"{path} was answered with {answer.status}: {body!r}")
         return took, len(body)
 
-    def line(self, name: str, path: str) -> Line:
+    def line(self, name: str, path: str, pause: float = 0.0) -> Line:
+        """What a view takes, each time after a pause: a look may serve others for a moment."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60))
         asked = path.replace("{moment}", quote(now))
         for _ in range(WARM):
             self.get(asked)
-        rounds = [self.get(asked) for _ in range(TIMED)]
+        rounds = []
+        for _ in range(TIMED):
+            time.sleep(pause)
+            rounds.append(self.get(asked))
         times = [took for took, _ in rounds]
         size = rounds[0][1]
         detail = f"slowest {max(times):.1f} ms, {size / 1000:.1f} kB"

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.server.conftest import Serve
 from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
+from tests.server.stream import following
 from windlass import Windlass, chain
 from windlass.core.states import State
 from windlass.server.http import scan
@@ -163,6 +164,20 @@ async def test_what_is_hidden_cannot_be_found_out_by_looking_for_it(
     assert await api.number(State.PENDING) == 2
     # The rest of such a job is still looked at.
     assert await found(api, task="greet") == {by_position, by_name}
+
+
+async def test_nothing_that_lists_or_follows_jobs_has_arguments_in_it(
+    serve: Serve, shop: Shop
+) -> None:
+    api = await serve(shop, redact=("reason",))
+    id = await api.enqueue("refuse", "secret")
+    for path in ("jobs", f"jobs/{id}", f"jobs/{id}/attempts", f"jobs/{id}/why", "overview"):
+        assert b"secret" not in (await api.get(path)).body, path
+    async with following(api, id) as stream:
+        assert "args" not in (await stream.next())[1]
+    await api.post(f"jobs/{id}/cancel")
+    async with following(api, id) as stream:
+        assert all("secret" not in str(event) for event in await stream.rest())
 
 
 async def test_without_an_app_no_position_is_looked_at_if_some_names_are_hidden(
