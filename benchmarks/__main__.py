@@ -18,6 +18,7 @@ NAMES = (
     "startup",
     "latency",
     "shutdown",
+    "recovery",
     "depth",
     "footprint",
     "redis_floor",

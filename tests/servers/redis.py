@@ -35,6 +35,9 @@ def serve(*options: str, program: str | None = None) -> Iterator[Server]:
             "--bind 127.0.0.1",
             f"--dir {folder}",
             "--appendonly yes",
+            # By the default, a write waits in the server while the disk is busy with the one
+            # before, and dies with it.
+            "--appendfsync no",
             "--save ''",
             *options,
         ]

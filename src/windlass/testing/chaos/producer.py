@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Final
 
 from ...core.model import Receipt
+from ...core.states import State
 from ...errors import StoreUnavailable
 from ...stores.contract import Store
 from ...worker.shutdown import stop_on_signals
@@ -27,6 +28,8 @@ from .trap import Trap
 BATCHES_PER_SECOND: Final = 8
 LARGEST_BATCH: Final = 400
 PAUSE: Final = 0.1
+LONGEST_LINE: Final = 500
+"""Where this many jobs wait, no more are made: what is rescued would wait behind them."""
 
 
 async def produce(part: Part) -> None:
@@ -43,6 +46,8 @@ async def produce(part: Part) -> None:
             # What was not done while the store was slow is not made up for all at once.
             number = max(number, int((monotonic() - began - 1) * part.rate))
             wanted = int((monotonic() - began) * part.rate) - number
+            if wanted > 0 and await _waiting(store) > LONGEST_LINE:
+                wanted = 0
             batch = orders.draw(min(max(wanted, 0), LARGEST_BATCH), monotonic())
             number += len(batch)
             if batch:
@@ -60,6 +65,13 @@ async def produce(part: Part) -> None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 1 / BATCHES_PER_SECOND)
     await app.aclose()
+
+
+async def _waiting(store: Store) -> int:
+    try:
+        return sum(queue.counts.get(State.PENDING, 0) for queue in await store.queues())
+    except StoreUnavailable:
+        return 0
 
 
 async def _insisting(store: Store, batch: Sequence[Order]) -> Sequence[Receipt]:

@@ -45,6 +45,14 @@ def make_app(url: str, book: Notebook, node: str, *, ticks: bool = True) -> Wind
             raise Broken("as it was asked to")
         book.write(Effect(monotonic(), job.id, job.fence, node))
 
+    @app.task(name="hold", context=True, keep=FOR_EVER)
+    async def hold(context: Context) -> None:
+        """As a task is by default; its first attempt does not end by itself."""
+        job = context.job
+        book.write(Started(monotonic(), job.id, job.fence, job.attempt, node))
+        if job.attempt == 1:
+            await asyncio.sleep(3_600)
+
     async def hand() -> None:
         await asyncio.sleep(0)
 
