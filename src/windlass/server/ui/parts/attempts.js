@@ -6,11 +6,11 @@ import { Empty } from "./standing.js";
 import { Payload } from "./payload.js";
 import { State } from "./state.js";
 
-/** @param {{attempts: object[]}} props newest last; the newest is open */
+/** @param {{attempts: object[]}} props oldest first; shown the other way round, with the newest open */
 export function Attempts({ attempts }) {
   if (!attempts.length) return html`<${Empty} small title="No attempt is on record.">It has not run yet, or its attempts are no longer kept.<//>`;
   return html`<ol class="attempts">
-    ${attempts.map((each, index) => html`<${Attempt} key=${each.fence} attempt=${each} open=${index === attempts.length - 1} />`)}
+    ${attempts.toReversed().map((each, index) => html`<${Attempt} key=${each.fence} attempt=${each} open=${!index} />`)}
   </ol>`;
 }
 

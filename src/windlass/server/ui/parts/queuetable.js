@@ -26,7 +26,7 @@ export function QueueTable({ queues, more = [], children }) {
         <tr>
           <th scope="col">Queue</th>
           <th scope="col">Depth</th>
-          ${["Pending", "Active", "Scheduled", "Retry", "Dead"].map((name) => html`<th scope="col" class="number">${name}</th>`)}
+          ${["Active", "Pending", "Scheduled", "Retry", "Blocked", "Dead"].map((name) => html`<th scope="col" class="number">${name}</th>`)}
           <th scope="col" class="number">Oldest waits</th>
           <th scope="col" class="number">Done / min</th>
           <th scope="col" class="number">Workers</th>
@@ -52,7 +52,7 @@ function Row({ queue, more }) {
       <a href=${to`ui/queues/${name}`}>${name}</a> ${paused && html`<span class="mark mark-warns">paused</span>`}
     </th>
     <td><${Depth} counts=${counts} /></td>
-    ${["pending", "active", "scheduled", "retry", "dead"].map(number)}
+    ${["active", "pending", "scheduled", "retry", "blocked", "dead"].map(number)}
     <td class=${`number ${age > OLD ? "wrong" : ""}`}>${age ? duration(age) : html`<span class="zero">–</span>`}</td>
     <td class="number"><${Rate} queue=${name} rate=${more?.rate} /></td>
     <td class="number">${more?.workers ?? ""}</td>
@@ -63,7 +63,7 @@ function Row({ queue, more }) {
 /** How many were completed in the last minute, and in the half hour before. */
 function Rate({ queue, rate }) {
   const stats = useLoad([queue], (signal) => get("stats", { span: "hour", queue }, { signal }), { every: MINUTE });
-  if (!stats.data) return html`<span class="zero">–</span>`;
+  if (!stats.data) return html`<span class="zero" aria-busy=${stats.loading}>–</span>`;
   const until = Date.parse(stats.data.until);
   const shape = { step: stats.data.step * 1000, since: until - 30 * MINUTE, until, keys: ["completed"], most: 30 };
   const { completed } = columns(stats.data.points, shape).values;

@@ -49,7 +49,7 @@ function Percentiles({ stats, span }) {
     ["Ran", stats.run],
   ];
   return html`<table class="percentiles">
-    <caption>How long jobs waited and ran, last ${span}</caption>
+    <caption>Time waited and run, last ${span}</caption>
     <thead>
       <tr><td></td><th scope="col" class="number">half</th><th scope="col" class="number">95 %</th><th scope="col" class="number">99 %</th></tr>
     </thead>

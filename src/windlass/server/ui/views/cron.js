@@ -64,7 +64,7 @@ function Row({ schedule, after }) {
     <td title=${coming(schedule.coming)}>
       ${schedule.words ?? ""} <span class="note-line"><code>${text}</code> <span class="muted">${timezone}</span></span>
     </td>
-    <td>${task} <span class="muted">in <a class="quiet" href=${to`ui/queues/${queue}`}>${queue}</a></span></td>
+    <td>${task} <span class="note-line muted">in <a class="quiet" href=${to`ui/queues/${queue}`}>${queue}</a></span></td>
     <td class="nowrap"><${Last} schedule=${schedule} /></td>
     <td class="nowrap"><${Next} at=${schedule.next_at} /></td>
     ${may("operate") && html`<td class="actions"><${Actions} schedule=${schedule} after=${after} /></td>`}

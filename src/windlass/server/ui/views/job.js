@@ -43,18 +43,20 @@ export default function Job({ id }) {
 }
 
 function Found({ job, attempts, why }) {
+  // What went wrong comes first.
+  const failed = job.error && job.state !== "completed";
   return html`<p class="subline"><code>${job.id}</code> <${Copy} text=${job.id} name="the id" /></p>
     <div class="columns">
       <div>
         ${why && html`<p class="why" role="status">${why.reason}</p>`}
         ${job.progress && !FINISHED.includes(job.state) && html`<${Progress} progress=${job.progress} />`}
-        ${job.error && job.state !== "completed" && html`<${Panel} title="Error" tools=${html`<${Alike} job=${job} />`}>
-          <div class="inside"><${Failure} error=${job.error} /></div>
+        ${failed && html`<${Panel} title="Attempts" tools=${html`<${Alike} job=${job} />`}>
+          ${attempts.length ? html`<${Attempts} attempts=${attempts} />` : html`<div class="inside"><${Failure} error=${job.error} /></div>`}
         <//>`}
         <${Panel} title="Arguments"><div class="inside"><${Arguments} job=${job} /></div><//>
         ${job.state === "completed" &&
         html`<${Panel} title="Result"><div class="inside"><${Payload} value=${job.result} name="result" /></div><//>`}
-        <${Panel} title="Attempts"><${Attempts} attempts=${attempts} /><//>
+        ${!failed && html`<${Panel} title="Attempts"><${Attempts} attempts=${attempts} /><//>`}
       </div>
       <${Panel} title="Facts"><${JobFacts} job=${job} /><//>
     </div>`;

@@ -50,7 +50,7 @@ function Tiles({ counts }) {
       </a>`,
     )}
     <a class="tile" href="ui/workers">
-      <b>${compact(busy)}<small>/${compact(slots)}</small></b><span>busy slots of ${crew.length === 1 ? "1 worker" : `${count(crew.length)} workers`}</span>
+      <b>${compact(busy)}<small>/${compact(slots)}</small></b><span>busy slots</span>
     </a>
   </div>`;
 }

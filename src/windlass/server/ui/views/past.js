@@ -2,7 +2,7 @@
 import { get, path } from "../api.js";
 import { html } from "../dom.js";
 import { useLoad } from "../load.js";
-import { Attempts, Failure } from "../parts/attempts.js";
+import { Attempts } from "../parts/attempts.js";
 import { JobFacts } from "../parts/jobfacts.js";
 import { Page, Panel } from "../parts/page.js";
 import { Copy, Payload } from "../parts/payload.js";
@@ -27,7 +27,7 @@ function Found({ job, attempts }) {
   return html`<p class="subline"><code>${job.id}</code> <${Copy} text=${job.id} name="the id" /></p>
     <div class="columns">
       <div>
-        ${job.error && html`<${Panel} title="Error"><div class="inside"><${Failure} error=${job.error} /></div><//>`}
+        <${Panel} title="Attempts"><${Attempts} attempts=${asRecorded} /><//>
         <${Panel} title="Arguments">
           <div class="inside">
             ${job.unreadable
@@ -36,7 +36,6 @@ function Found({ job, attempts }) {
           </div>
         <//>
         ${job.state === "completed" && html`<${Panel} title="Result"><div class="inside"><${Payload} value=${job.result} name="result" /></div><//>`}
-        <${Panel} title="Attempts"><${Attempts} attempts=${asRecorded} /><//>
       </div>
       <${Panel} title="Facts"><${JobFacts} job=${job} /><//>
     </div>`;

@@ -53,8 +53,8 @@ function Standing({ queue: { name, counts, age } }) {
         <b title=${count(counts[state])}>${compact(counts[state] ?? 0)}</b><span>${state}</span>
       </a>`,
     )}
-    <div class="tile"><b>${age ? duration(age) : "–"}</b><span>oldest waits</span></div>
-    <a class="tile" href="ui/workers"><b>${crew.length}</b><span>${crew.length === 1 ? "worker serves it" : "workers serve it"}</span></a>
+    <div class="tile"><b>${age ? duration(age) : "–"}</b><span>oldest</span></div>
+    <a class="tile" href="ui/workers"><b>${crew.length}</b><span>${crew.length === 1 ? "worker" : "workers"}</span></a>
   </div>`;
 }
 
