@@ -8,11 +8,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench soak docs clean
+.PHONY: help demo test check bench soak docs screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.base  ## See Windlass run: needs no server, only Python
 	@$(BIN)/windlass demo $(ARGS)
@@ -37,6 +37,10 @@ soak: $(VENV)/.dev  ## Kill processes and servers for SECONDS (600), and count w
 
 docs: $(VENV)/.docs  ## Build the documentation into site/
 	@$(BIN)/zensical build --clean --config-file mkdocs.yml
+
+screenshots: $(VENV)/.dev  ## Make the pictures of the dashboard in docs/images
+	@scripts/servers
+	@$(BIN)/python -m tests.dashboard.screenshots docs/images
 
 clean:  ## Remove everything that was made here, .venv included
 	rm -rf $(VENV) site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

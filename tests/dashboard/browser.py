@@ -38,14 +38,18 @@ class Chromium:
         return self._thread.submit(function, *args, **options).result()
 
 
+def program() -> str:
+    found = shutil.which("chromium")
+    assert found, "The dashboard is tried in chromium: scripts/servers installs it."
+    return found
+
+
 @contextmanager
 def chromium() -> Iterator[Chromium]:
-    program = shutil.which("chromium")
-    assert program, "The tests of the dashboard need chromium: scripts/servers installs it."
     with ThreadPoolExecutor(1, "browser") as thread:
         play = thread.submit(sync_playwright().start).result()
         expect.set_options(timeout=PATIENCE * 1000)
-        started = thread.submit(play.chromium.launch, executable_path=program, args=FLAGS)
+        started = thread.submit(play.chromium.launch, executable_path=program(), args=FLAGS)
         browser = started.result()
         try:
             yield Chromium(thread, browser)

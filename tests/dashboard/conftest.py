@@ -42,9 +42,11 @@ def visit(browser: Chromium, shop: House) -> Iterator[Visit]:
     """Opens pages; at the end nothing may have gone wrong in any of them but what is expected."""
     opened: list[Screen] = []
 
-    def visit(path: str = "", *, expected: Sequence[str] = (), **options: Any) -> Screen:
+    def visit(
+        path: str = "", *, base: str = "", expected: Sequence[str] = (), **options: Any
+    ) -> Screen:
         watched = Watched(browser.browser, expected, **options)
-        screen = Screen(watched, shop.url)
+        screen = Screen(watched, base or shop.url)
         opened.append(screen)
         screen.goto(path)
         return screen

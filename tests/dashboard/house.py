@@ -3,15 +3,20 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
 from tests.dashboard.shop import Shop
+from tests.server.hosting import hosting
 from windlass.config import HistorySettings, ServerSettings, WorkerSettings
 from windlass.core.apikey import new_key
 from windlass.core.states import State
 from windlass.core.step import Part
+from windlass.server import Caller, dashboard
 from windlass.server.server import Server, make_server
 from windlass.stores.contract import Store
 from windlass.worker.worker import Worker
@@ -33,6 +38,7 @@ class House:
         self._settings = SETTINGS | settings
         self._server: Server | None = None
         self._worker: Worker | None = None
+        self._besides = AsyncExitStack()
         self._obedience: asyncio.Task[None]
         self.port = 0
 
@@ -140,6 +146,25 @@ class House:
     def stop_server(self) -> None:
         self.do(self._stop_server())
 
+    def mount(self, at: str) -> str:
+        """The URL of a dashboard that is part of another app, which says who looks."""
+
+        async def mount() -> str:
+            board = dashboard(self.shop, authorize=lambda request: Caller.of("ada", "operate"))
+            app = Starlette(routes=[Mount(at, board)], lifespan=board.lifespan)
+            return (await self._besides.enter_async_context(hosting(app))).url + at
+
+        return self.do(mount())
+
+    def serve_bare(self) -> None:
+        """Go on as a server that has no app, and takes jobs of any task."""
+
+        async def serve() -> None:
+            await self._stop_server()
+            await self._start_server(has_tasks=False)
+
+        self.do(serve())
+
     def start_server(self) -> None:
         """On the port that it had before."""
         self.do(self._start_server())
@@ -159,13 +184,14 @@ class House:
     async def stop(self) -> None:
         self.shop.opened.set()
         self._obedience.cancel()
+        await self._besides.aclose()
         await self._stop_worker()
         await self._stop_server()
         await self.shop.aclose()
 
-    async def _start_server(self) -> None:
+    async def _start_server(self, *, has_tasks: bool = True) -> None:
         settings = ServerSettings(http_port=self.port, **self._settings)
-        self._server = await make_server(self.shop, settings)
+        self._server = await make_server(self.shop, settings, has_tasks=has_tasks)
         await self._server.start()
         self.port = self._server.http_port
 

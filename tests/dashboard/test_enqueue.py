@@ -37,3 +37,12 @@ def test_what_cannot_be_is_said_and_what_was_written_stays(shop: House, visit: V
     screen.click("Enqueue")
     screen.title("post")
     shop.wait_for(State.DEAD, "letter 1")
+
+
+def test_without_an_app_arguments_are_written_as_json(shop: House, visit: Visit) -> None:
+    shop.serve_bare()
+    screen = visit("ui/enqueue")
+    screen.page.get_by_label("Task", exact=True).fill("greet")
+    screen.page.get_by_label("By position, a JSON list").fill('["Ada"]')
+    screen.click("Enqueue")
+    expect(screen.page.get_by_role("group", name="result")).to_have_text("Hello, Ada!")

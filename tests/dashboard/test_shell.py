@@ -108,3 +108,19 @@ def test_the_page_may_load_nothing_from_elsewhere(shop: House, visit: Visit) -> 
     screen.goto("")
     screen.sees("No queue has been used yet.")
     assert hosts == {shop.url}
+
+
+def test_all_of_it_works_below_a_path_of_another_app(shop: House, visit: Visit) -> None:
+    id = shop.enqueue("greet", "Ada", using=LATER)
+    screen = visit("ui/queues/mail", base=shop.mount("/inner/jobs"))
+    screen.page.get_by_text("ada operate").wait_for()
+    screen.row("greet").get_by_role("link", name="greet").click()
+    screen.title("greet")
+    assert screen.path == f"ui/jobs/{id}"
+    screen.click("Cancel")
+    screen.answer("Cancel the job")
+    expect(screen.page.locator("h1 .state")).to_have_text("cancelled")
+    screen.click("Windlass, overview", "link")
+    screen.title("Overview")
+    assert screen.path == ""
+    expect(screen.page.locator(".link")).to_have_text("Live")
