@@ -1,7 +1,8 @@
-"""The page of metrics says what the code says; that this is what is told, others prove."""
+"""The pages list every metric and every event; that they are told, others prove."""
 
 from tests.docs.pages import page, table
 from windlass.observe.catalogue import METRICS, PREFIX
+from windlass.observe.events import EVENTS
 
 TELLERS = {"worker": "worker", "server": "server", "both": "worker, server"}
 
@@ -18,3 +19,8 @@ def test_every_metric_is_listed_as_it_is() -> None:
         ]
         for metric in METRICS.values()
     ]
+
+
+def test_every_event_is_listed() -> None:
+    rows = table(page("docs/howto/observe.md"), "# Be told each step")
+    assert [row[0] for row in rows] == [f"`{name}`" for name in EVENTS]
