@@ -23,7 +23,9 @@ from .leader import Leader
 log = logging.getLogger("windlass")
 
 BATCH: Final = 100
-LEASE: Final = 30.0
+LEASE: Final = 5.0
+"""How long jobs wait for the next rescuer if this one dies before it has written what becomes of
+them. One that takes longer has lost nothing, unless another has rescued them since."""
 
 
 class Rescuer(Service):
