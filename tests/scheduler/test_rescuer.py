@@ -32,7 +32,7 @@ async def test_a_rescuer_that_fails_halfway_keeps_a_job_for_seconds_only() -> No
     faulty.fail["finish"] = 1
     leader = Leader(store, "one")
     with pytest.raises(StoreUnavailable):
-        await Rescuer(faulty, app.registry, leader, 1.0, "one").rescue()  # type: ignore[arg-type]
+        await Rescuer(faulty, app.registry, leader, 1.0, "one").rescue()
     other = Rescuer(store, app.registry, leader, 1.0, "other")
     assert await other.rescue() == 0
     clock.advance(5.001)
