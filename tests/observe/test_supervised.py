@@ -55,7 +55,12 @@ def test_one_port_tells_of_all_processes_and_of_those_that_are_gone(ship: Ship) 
         ship.enqueue("haul", [(n,) for n in range(5)])
         until(lambda: value(port, "jobs_completed_total") == 25, "5 more to be told")
         assert value(port, "job_run_seconds_count") == 25
-        assert value(port, "worker_slots") == 2 * SLOTS
+        ship.enqueue("haul", [(n,) for n in range(5)])
+        ship.await_runs(30)
+        worker.send_signal(signal.SIGHUP)
+        ship.await_log("ended with exit code 0", 2)
+        until(lambda: value(port, "worker_slots") == 2 * SLOTS, "the slots of their successors")
+        assert value(port, "jobs_completed_total") == 30, "their last words were heard"
         assert stop(worker) == 0
     assert page(port, "/livez") == ""
 

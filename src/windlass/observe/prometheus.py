@@ -44,6 +44,7 @@ class Metrics(Observer, Collector):
         self._ledgers = [*ledgers]
         self._workers: list[Working] = []
         self._lock = threading.Lock()
+        self._scraping = threading.Lock()
         self._own = Figures(leads={ROLE: False})
         self._started: dict[tuple[str, str], int] = {}
 
@@ -98,9 +99,10 @@ class Metrics(Observer, Collector):
         total = Figures()
         with self._lock:
             total.add(self._own)
-            for ledger in self._ledgers:
-                for key, row in list(ledger.rows.items()):
-                    total.row(key).add(row)
+        for ledger in self._ledgers:
+            for key, row in list(ledger.rows.items()):
+                total.row(key).add(row)
+        with self._scraping:
             self._note_started(total)
         for worker in self._workers:
             total.add_slots(worker.slots, worker.busy)
