@@ -91,7 +91,8 @@ def pack_queue(queue: str) -> bytes:
 
 
 def unpack_queue(raw: bytes) -> str:
-    return raw.decode() if raw else DEFAULT_QUEUE
+    # What is no text was damaged: to stop here would stop the jobs beside it as well.
+    return raw.decode(errors="replace") if raw else DEFAULT_QUEUE
 
 
 class Sides(NamedTuple):
@@ -124,7 +125,7 @@ def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) ->
         at += 8
     if flags & HAS_UNIQUE:
         (length,) = _LENGTH.unpack_from(record, at)
-        unique = record[at + 2 : at + 2 + length].decode()
+        unique = record[at + 2 : at + 2 + length].decode(errors="replace")
         at += 2 + length
     last = len(record)
     if flags & HAS_DONE:
@@ -134,7 +135,7 @@ def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) ->
         last -= _RUN.size
         length, fence, started = _RUN.unpack_from(record, last)
         last -= length
-        worker = record[last : last + length].decode()
+        worker = record[last : last + length].decode(errors="replace")
     awaits, mail = read_mail(sides.mail)
     return Job(
         id=unpack_id(raw_id),
