@@ -88,7 +88,7 @@ def placed(server: Server) -> Iterator[Place]:
     spec=st.sampled_from(SPECS),
     unique=st.sampled_from([None, "key"]),
     delay=st.sampled_from([0, 500]),
-    when=st.sampled_from(["waiting", "active", "tried"]),
+    when=st.sampled_from(["waiting", "active", "tried", "finished"]),
     state=st.sampled_from([State.COMPLETED, State.DEAD, State.RETRY, State.PENDING]),
     damage=DAMAGES,
 )
@@ -124,6 +124,8 @@ def test_whatever_becomes_of_a_record_the_jobs_beside_it_go_on(
             claimed = place.rescue()
             assert claimed.keys() >= GOOD
         assert place.finish(claimed, state) >= GOOD
+        if when == "finished":
+            place.harm(damage, "jobs")
         assert {job.id for job in drive(store.find(JobQuery())).jobs} >= GOOD
         assert drive(store.get(["before", "harmed", "after"])).keys() >= GOOD
         drive(store.queues())

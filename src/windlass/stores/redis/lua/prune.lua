@@ -15,7 +15,8 @@ local last = '(' .. struct.pack('>BI8', USUAL, math.max(NOW - DEFAULT_KEEP + 1, 
 local usual = redis.call('ZRANGEBYLEX', COMPLETED, first, last, 'LIMIT', 0, limit - #ids)
 for _, member in ipairs(usual) do ids[#ids + 1] = string.sub(member, 18) end
 for n, record in ipairs(many(JOBS, ids)) do
-  if is_whole(record, DONE_COMPLETED) or is_whole(record, DONE_CANCELLED) then
+  local ended = is_whole(record, DONE_COMPLETED) or is_whole(record, DONE_CANCELLED)
+  if ended and has(string.byte(record, 18), HAS_DONE) > 0 then
     local job = parse(ids[n], record)
     unindex(job)
     remove(job)
