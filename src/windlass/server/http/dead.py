@@ -20,7 +20,7 @@ from .jobs import asked_queue, asked_task
 from .shown import shown
 from .sieve import Filters, Sieve
 
-LONGEST: Final = 0.2
+LONGEST: Final = 0.15
 """Seconds for which dead jobs are looked at to be grouped."""
 
 AT_ONCE: Final = 200
