@@ -100,6 +100,10 @@ def test_a_lost_lease_costs_an_attempt_like_any_failure() -> None:
     assert decide(active(4), Lost(), EXACT) == to(State.DEAD, error=LOST)
 
 
+def test_the_first_lease_that_is_lost_is_followed_by_a_run_at_once() -> None:
+    assert decide(active(1), Lost(), EXACT) == to(State.RETRY, delay=0, error=LOST)
+
+
 def test_a_lost_lease_asks_the_policy_without_an_error() -> None:
     seen: list[BaseException | None] = []
 

@@ -174,7 +174,9 @@ def decide(
             state = State.SCHEDULED if delay else State.PENDING
             return _transition(job, state, delay=delay, refund=True)
         case Lost():
-            return _after_failure(job, Failed(LOST), policy, uniform)
+            # The first time at once: its lease was pause enough, and it was hardly its own fault.
+            after = 0.0 if job.attempt <= 1 else None
+            return _after_failure(job, Failed(LOST, after=after), policy, uniform)
         case Failed():
             return _after_failure(job, outcome, policy, uniform)
         case Unknown(patience):
