@@ -44,6 +44,7 @@ NAMES = (
     "mysql_depth",
     "server_grpc",
     "observe",
+    "tracing",
     "dashboard",
 )
 

@@ -191,6 +191,10 @@ class Windlass(Producer):
         settings = settings or WorkerSettings()
         # First: calls of a store are told only to those who listen when it is opened.
         metrics = metrics_for(self.registry.events) if settings.metrics_port else None
+        if settings.tracing:
+            from .observe.tracing import trace_app
+
+            trace_app(self.registry.events)
         store = await self.client.store()
         if self.history.is_kept:
             await store.keep_journal(True)

@@ -82,11 +82,15 @@ class Client:
         self, jobs: Sequence[NewJob], call: str, instead: str, connection: object = None
     ) -> Sequence[Receipt]:
         """Have jobs stored for a caller without an event loop; over its own connection, if any."""
-        if connection is None:
-            return self.block(lambda store: store.insert(jobs), call, instead)
-        from .stores.guest.insert import insert_on
+        try:
+            if connection is None:
+                return self.block(lambda store: store.insert(jobs), call, instead)
+            from .stores.guest.insert import insert_on
 
-        return insert_on(connection, self.unopened, jobs, call, instead)
+            return insert_on(connection, self.unopened, jobs, call, instead)
+        except BaseException as error:
+            self._reject(jobs, error)
+            raise
 
     def enqueue_on(
         self, connection: object, jobs: Sequence[NewJob], made: Made[T], call: str, instead: str
@@ -94,7 +98,8 @@ class Client:
         """Have jobs stored over a connection of the caller's, who awaits it before the commit."""
         from .stores.guest.insert import ainsert_on
 
-        return ainsert_on(connection, self.unopened, jobs, made, call, instead)
+        on = (connection, self.unopened, jobs)
+        return ainsert_on(*on, made, self._reject, call, instead)
 
     def enqueue(self, jobs: Sequence[NewJob], made: Made[T]) -> asyncio.Future[T]:
         """Have jobs stored, whether or not anyone awaits it: a forgotten `await` loses nothing."""
@@ -102,7 +107,7 @@ class Client:
         intake = self._intakes.get(loop)
         if intake is None:
             self._forget_closed_loops()
-            intake = self._intakes[loop] = Intake(self.store)
+            intake = self._intakes[loop] = Intake(self.store, self._reject)
         return intake.put(jobs, made)
 
     async def aclose(self) -> None:
@@ -124,6 +129,11 @@ class Client:
             else:
                 self._portal.run(store.close())
         self._portal.close()
+
+    def _reject(self, jobs: Sequence[NewJob], error: BaseException) -> None:
+        if self._events.rejected:
+            for job in jobs:
+                self._events.rejected(job, error)
 
     async def _open(self) -> Store:
         store = self._shared or open_store(self.url, clock=self._clock)

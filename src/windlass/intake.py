@@ -26,6 +26,9 @@ SHARE: Final = 16
 Made = Callable[[Sequence[NewJob], Sequence[Receipt]], T]
 """Turns jobs and their receipts into the answer that a caller gets."""
 
+Reject = Callable[[Sequence[NewJob], BaseException], None]
+"""Is told of jobs that were not stored, or of which nobody knows."""
+
 Request = tuple[Sequence[NewJob], Made[Any], asyncio.Future[Any]]
 """One caller's jobs, what is made of the receipts, and where it goes."""
 
@@ -33,8 +36,9 @@ Request = tuple[Sequence[NewJob], Made[Any], asyncio.Future[Any]]
 class Intake:
     """Collects requests; each caller gets the answer to its own."""
 
-    def __init__(self, store: Callable[[], Awaitable[Store]]) -> None:
+    def __init__(self, store: Callable[[], Awaitable[Store]], reject: Reject) -> None:
         self._store = store
+        self._reject = reject
         self._loop = asyncio.get_running_loop()
         self._waiting: list[Request] = []
         self._under_way = self._calls = 0
@@ -91,11 +95,14 @@ class Intake:
             if len(batch) > 1:
                 # One caller's fault, or the outage of a part of the store, is not the others'.
                 await asyncio.gather(*(self._bring([request]) for request in batch))
-            elif not batch[0][2].done():
-                batch[0][2].set_exception(error)
+            else:
+                self._reject(batch[0][0], error)
+                if not batch[0][2].done():
+                    batch[0][2].set_exception(error)
             return
-        except BaseException:
-            for _, _, answer in batch:
+        except BaseException as error:
+            for jobs, _, answer in batch:
+                self._reject(jobs, error)
                 answer.cancel()
             raise
         at = 0

@@ -131,6 +131,7 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
         log_format="json",
         log_capture="off",
         attempts_keep=7,
+        tracing=True,
         metrics_port=7,
         metrics_host="7",
     )

@@ -41,7 +41,7 @@ def intake(store: Counting) -> Intake:
     async def opened() -> Counting:
         return store
 
-    return Intake(opened)
+    return Intake(opened, lambda jobs, error: None)
 
 
 async def test_callers_of_one_turn_share_few_calls_and_each_gets_its_own() -> None:

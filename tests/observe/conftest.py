@@ -30,6 +30,9 @@ class Notes(Observer):
     def enqueued(self, job: NewJob, receipt: Receipt) -> None:
         self.lines.append(("enqueued", (job, receipt)))
 
+    def rejected(self, job: NewJob, error: BaseException) -> None:
+        self.lines.append(("rejected", (job, error)))
+
     def started(self, job: Job, waited: float) -> None:
         self.lines.append(("started", (job, waited)))
 

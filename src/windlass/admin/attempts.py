@@ -9,17 +9,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..core.attempts import AttemptRecord, LogLine
-from ..core.likeness import error_fingerprint
-from ..core.model import Job
+from ..core.attempts import AttemptRecord
 from ..core.states import State
 from ..stores.contract import Store
 from .moment import iso
 from .record import ErrorRecord, error_record
 
 
-class LineFacts(msgspec.Struct, frozen=True):
-    """One line that a handler logged."""
+class LineView(msgspec.Struct, frozen=True):
+    """A line that the handler logged."""
 
     at: str | None
     level: str
@@ -27,45 +25,37 @@ class LineFacts(msgspec.Struct, frozen=True):
     text: str
 
 
-class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt: who ran it, what it came to and what it logged."""
+class AttemptLog(msgspec.Struct, frozen=True):
+    """One attempt."""
 
     attempt: int
     fence: int
     worker: str
     started_at: str | None
     ended_at: str | None
-    """None while it runs"""
+    """null while it runs, and if it was never heard of again"""
     state: State | None
-    """what the job became by it; None if that is not known"""
+    """what the job became by it"""
     error: ErrorRecord | None
-    fingerprint: str | None
-    """the same for errors that are alike"""
-    lines: Sequence[LineFacts]
+    lines: Sequence[LineView]
     dropped: int
-    """how many lines were left out"""
+    """lines that were left out"""
 
 
-async def attempts_of(store: Store, job: Job) -> Sequence[AttemptRecord]:
+async def attempts_of(store: Store, id: str) -> Sequence[AttemptRecord]:
     """What was kept of the attempts of a job, oldest first."""
-    return (await store.attempts([job.id])).get(job.id, ())
+    return (await store.attempts([id])).get(id, ())
 
 
-def attempt_facts(task: str, record: AttemptRecord) -> AttemptFacts:
-    error = record.error
-    return AttemptFacts(
-        attempt=record.attempt,
-        fence=record.fence,
-        worker=record.worker,
-        started_at=iso(record.started_at),
-        ended_at=iso(record.ended_at),
-        state=record.state,
-        error=error_record(error),
-        fingerprint=None if error is None else error_fingerprint(task, error),
-        lines=[_line(each) for each in record.lines],
-        dropped=record.dropped,
+def attempt_log(record: AttemptRecord) -> AttemptLog:
+    return AttemptLog(
+        record.attempt,
+        record.fence,
+        record.worker,
+        iso(record.started_at),
+        iso(record.ended_at),
+        record.state,
+        error_record(record.error),
+        [LineView(iso(line.at), line.level, line.logger, line.text) for line in record.lines],
+        record.dropped,
     )
-
-
-def _line(line: LogLine) -> LineFacts:
-    return LineFacts(iso(line.at), line.level, line.logger, line.text)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from ..admin.attempts import attempt_facts, attempts_of
+from ..admin.attempts import attempt_log, attempts_of
 from ..admin.facts import SHOWN_PARENTS
 from ..admin.moment import iso, relative
 from ..admin.record import FullRecord, full_record
@@ -41,9 +41,9 @@ def job(id: str, app: AppName | None, url: str | None, as_json: bool, logs: bool
     with existing(app, url) as found:
         stored = ask(found, lambda store: get_job(store, id))
         fields = full_record(stored, found.codecs)
-        attempts = ask(found, lambda store: attempts_of(store, stored)) if logs else ()
+        attempts = ask(found, lambda store: attempts_of(store, id)) if logs else ()
     if as_json:
-        told = {"attempts": [attempt_facts(stored.task, each) for each in attempts]}
+        told = {"attempts": [attempt_log(each) for each in attempts]}
         print_json({**msgspec.structs.asdict(fields), **told} if logs else fields)
     else:
         text = [*lines(stored, fields), *(attempt_lines(attempts) if logs else _trace(stored))]

@@ -77,6 +77,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """the least that is logged, to stderr, unless the app sets up logging itself"""
     log_format: LogFormat = "auto"
     """how lines are written: auto is pretty on a terminal and plain elsewhere"""
+    tracing: bool = False
+    """make spans with OpenTelemetry; the app sets up where they go"""
 
     def __post_init__(self) -> None:
         self._check_place()

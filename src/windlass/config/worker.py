@@ -44,7 +44,8 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """the least that is kept with a job of what its handler logs"""
     attempts_keep: float = 604_800.0
     """how long what attempts came to and logged is kept; 0 keeps none of it"""
-
+    tracing: bool = False
+    """make spans with OpenTelemetry; the app sets up where they go"""
     metrics_port: int = 0
     """port that tells metrics and health over HTTP; 0 is none"""
     metrics_host: str = "127.0.0.1"

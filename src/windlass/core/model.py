@@ -150,6 +150,8 @@ class Failure(msgspec.Struct, frozen=True, gc=False):
     traceback: str = ""
     at: int = 0
     """when the attempt began; of an unknown task, since when it has been that; 0 if not told"""
+    trace: str = ""
+    """the span of the attempt, as W3C traceparent, if it was recorded"""
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}" if self.message else self.kind

@@ -22,7 +22,7 @@ class CaptureHandler(logging.Handler):
     """Gives each record to the attempt that it comes from; other records are not its business."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name != OURS:
+        if record.name.partition(".")[0] != OURS:
             context = current.get(None)
             for each in current_batch.get(()) if context is None else (context,):
                 if each.capture is not None:

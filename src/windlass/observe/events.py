@@ -54,6 +54,9 @@ class Observer:
     def enqueued(self, job: NewJob, receipt: Receipt) -> None:
         """The store has the job, or had it before: then the receipt says duplicate."""
 
+    def rejected(self, job: NewJob, error: BaseException) -> None:
+        """The store did not take the job, or nobody knows whether it did."""
+
     def working(self, worker: Working) -> None:
         """A worker starts."""
 
@@ -120,6 +123,7 @@ class Events:
 
     enqueuing: Listeners[[NewJob]]
     enqueued: Listeners[[NewJob, Receipt]]
+    rejected: Listeners[[NewJob, BaseException]]
     working: Listeners[[Working]]
     started: Listeners[[Job, float]]
     ended: Listeners[[Job, Transition | None, float, BaseException | None]]

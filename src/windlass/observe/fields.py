@@ -60,6 +60,17 @@ def attempt_fields() -> Mapping[str, Any]:
     return {}
 
 
+def present_span() -> str:
+    """The present span as W3C traceparent, if there is one and it is recorded."""
+    api = sys.modules.get("opentelemetry.trace")
+    if api is None:
+        return ""
+    span = api.get_current_span().get_span_context()
+    if not (span.is_valid and span.trace_flags & api.TraceFlags.SAMPLED):
+        return ""
+    return f"00-{span.trace_id:032x}-{span.span_id:016x}-{span.trace_flags:02x}"
+
+
 def _trace_id(job: Job) -> str:
     """The trace of the present span, if there is tracing, or that which the job came with."""
     api = sys.modules.get("opentelemetry.trace")

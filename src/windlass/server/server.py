@@ -84,6 +84,11 @@ async def make_server(
 
     Without tasks it takes jobs of any task for workers that are elsewhere.
     """
+    if settings is not None and settings.tracing:
+        # First: calls of a store are told only to those who listen when it is opened.
+        from ..observe.tracing import trace_app
+
+        trace_app(app.registry.events)
     site = await make_site(app, settings or ServerSettings(), has_tasks=has_tasks)
     # First, and so the last to stop: the others count to their end.
     services: list[Service] = [Tallier(site.store, Unsent(site.ledger, new_worker_id()))]

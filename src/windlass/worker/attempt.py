@@ -26,6 +26,7 @@ from ..definition import Definition
 from ..errors import CorruptRecord, InvalidArguments, PayloadTooLarge
 from ..middleware import Attempt, Stack, around
 from ..observe.events import Events
+from ..observe.fields import present_span
 from ..resources import Values, filled
 from .executors import Executors
 from .executors.raised import FromChild
@@ -141,6 +142,8 @@ def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:
         log.exception("the backoff of task %s failed; using the default", job.task)
         move = decide(job, outcome, DEFAULT_RETRY)
     if isinstance(outcome, Failed):
+        if move.error is not None and (span := present_span()):
+            move = structs.replace(move, error=structs.replace(move.error, trace=span))
         level = logging.WARNING if move.state is State.DEAD else logging.INFO
         text = "job %s of %s failed in attempt %d and is %s now: %s"
         log.log(level, text, job.id, job.task, job.attempt, move.state, outcome.failure)

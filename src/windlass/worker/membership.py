@@ -111,7 +111,11 @@ class Membership:
             headers = {**(asked.spec.headers or {}), ADDED_BY: mark}
             marked = replace(asked, spec=replace(asked.spec, headers=headers))
             (new,) = self._middleware.before([marked])
-            return await self._insert(new, mark)
+            try:
+                return await self._insert(new, mark)
+            except BaseException as error:
+                self._middleware.events.rejected(new, error)
+                raise
 
     async def _look(self) -> None:
         """Find the end of the list, and what an attempt before this one has added."""

@@ -24,6 +24,7 @@ from grpc import aio
 
 from ...core.apikey import Role
 from ...errors import Forbidden
+from ...observe.carrier import join
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Fault, Late, Malformed, fault_of
 from ..keyring import key_in
@@ -133,6 +134,8 @@ class Door:
         if rule == PUBLIC:
             return ANYONE
         api_key, bearer = None, None
+        if self._site.settings.tracing:
+            join(context.invocation_metadata() or ())
         for name, value in context.invocation_metadata() or ():
             if name == "x-api-key":
                 api_key = str(value)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
+from ...observe.carrier import join
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Draining, Late, fault_of
 from ..site import Site
@@ -58,6 +59,8 @@ class Endpoint:
                 caller = self._door.admit(scope["method"], headers)
             if self.route.role is not None:
                 caller.require(self.route.role)
+            if self._site.settings.tracing:
+                join(scope["headers"])
             call = await self._call(caller, scope, receive, headers, path)
             value = await self._carry_out(call, receive)
             status = await self._answer(value, scope["method"], headers, receive, send)

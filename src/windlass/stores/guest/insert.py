@@ -38,10 +38,12 @@ def ainsert_on(
     store: Store,
     jobs: Sequence[NewJob],
     made: Callable[[Sequence[NewJob], Sequence[Receipt]], T],
+    reject: Callable[[Sequence[NewJob], BaseException], None],
     call: str,
     instead: str,
 ) -> asyncio.Future[T]:
-    """The same for an async caller, who gets what is `made` of the receipts.
+    """The same for an async caller, who gets what is `made` of the receipts; `reject` is told if
+    there are none.
 
     Under way from this call on; but who does not wait for it may commit too early.
     """
@@ -53,7 +55,12 @@ def ainsert_on(
         )
 
     async def bring() -> T:
-        return made(jobs, await _perform(host, guest, jobs))
+        try:
+            receipts = await _perform(host, guest, jobs)
+        except BaseException as error:
+            reject(jobs, error)
+            raise
+        return made(jobs, receipts)
 
     return asyncio.ensure_future(bring())
 

@@ -28,6 +28,7 @@ from ...core.context import Context, current
 from ...core.model import Job, Lease, Progress
 from ...core.outcome import failure_of
 from ...errors import UnencodableValue, UsageError
+from ...observe.carrier import take_over
 from .echo import Echo
 from .raised import Raised
 
@@ -50,6 +51,8 @@ class Order(NamedTuple):
     """what the last attempt left, pickled by itself as well"""
     level: int = logging.WARNING
     """the least that the worker wants to know of what is logged"""
+    carrier: Mapping[str, str] | None = None
+    """the span that the handler runs in"""
 
 
 class Returned(NamedTuple):
@@ -232,6 +235,8 @@ def _answer(
             args = [context, *args]
         variables = copy_context()
         variables.run(current.set, context)
+        if order.carrier is not None:
+            variables.run(take_over, order.carrier)
         value = variables.run(func, *args, **kwargs)
         try:
             return pickle.dumps(Returned(value))

@@ -19,6 +19,7 @@ from ...core.context import Context
 from ...core.outcome import failure_of
 from ...definition import Definition
 from ...errors import AttemptParked, UnencodableValue
+from ...observe.carrier import carried
 from .child import REPLY, Keep, Order, Returned, Said, Wait
 from .echo import Logged, repeat
 from .raised import Raised
@@ -61,6 +62,7 @@ class Processes:
             arguments,
             None if context.job.checkpoint is None else pickle.dumps(context.state),
             logging.getLogger().getEffectiveLevel(),
+            carried(),
         )
         seat = _Seat()
         # What the handler logs is handled in the thread that hears it, as the attempt's.
