@@ -144,6 +144,16 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2060, 1, 1), timezones=st.
 )
 
 
+def test_no_tick_is_passed_over_where_clocks_change_by_half_an_hour() -> None:
+    table = timetable("*/7 3-5 * * *", "Australia/Lord_Howe")
+    night = at("2012-10-06 15:00")
+    ticks = table.coming(night, 4)
+    assert [(tick - night) / 60_000 for tick in ticks] == [
+        (tick - night) / 60_000 for tick in reversed(list(islice(table.before(ticks[-1]), 4)))
+    ]
+    assert next(iter(table.before(ticks[0] - 1))) <= night
+
+
 @given(EXPRESSIONS, ZONES, MOMENTS)
 def test_forwards_and_backwards_are_the_same_ticks(text: str, zone: str, moment: int) -> None:
     table = timetable(text, zone)

@@ -66,14 +66,21 @@ class Timetable(msgspec.Struct, frozen=True):
         """The first tick after `moment`."""
         if self.every:
             return (moment // self.every + 1) * self.every
-        return _ms(next(self._sim(moment)))
+        tick = _ms(next(self._sim(moment)))
+        # Forwards, some are passed over where clocks change by half an hour; backwards, none is.
+        for earlier in takewhile(lambda each: each > moment, self.before(tick - 1)):
+            tick = earlier
+        return tick
 
     def coming(self, moment: int, number: int) -> Sequence[int]:
         """The first so many ticks after `moment`."""
         if self.every:
             first = self.after(moment)
             return range(first, first + number * self.every, self.every)
-        return [_ms(tick) for tick in islice(self._sim(moment), number)]
+        ticks: list[int] = []
+        for _ in range(number):
+            ticks.append(self.after(ticks[-1] if ticks else moment))
+        return ticks
 
     @property
     def words(self) -> str:
