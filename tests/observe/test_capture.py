@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.server.grpc.client import served
 from windlass import Batch, Fatal, Snooze, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.attempts import AttemptRecord
@@ -289,3 +290,15 @@ async def test_warnings_are_still_seen_where_nobody_has_set_up_logging(
     assert capsys.readouterr().err == "loud\n"
     (record,) = await attempts(app, job.id)
     assert len(record.lines) == 2
+
+
+async def test_a_failure_that_a_worker_in_another_language_tells_of_is_kept(app: Windlass) -> None:
+    async with served(app, has_tasks=False) as api:
+        client = api.client
+        id = await client.enqueue("send")
+        (job,) = await client.fetch()
+        assert await client.nack(job, kind="Boom", message="no", traceback="at line 3") == [id]
+        (record,) = await attempts(app, id)
+    assert record.error is not None
+    assert (record.error.kind, record.error.traceback) == ("Boom", "at line 3")
+    assert (record.state, record.attempt, record.worker) == (State.RETRY, 1, "w")
