@@ -11,6 +11,7 @@ import gc
 import time
 import urllib.request
 from collections.abc import Iterator
+from itertools import cycle
 from statistics import median
 from tempfile import TemporaryDirectory
 from timeit import repeat
@@ -19,10 +20,12 @@ from typing import Any
 import uvloop
 
 from windlass import Windlass
+from windlass.core.model import Transition
 from windlass.observe.events import Events
 from windlass.observe.ledger import Ledger
 from windlass.observe.prometheus import Metrics, text
 from windlass.testing.work import until
+from windlass.worker.acker import Acker
 
 from .jobs import nothing
 from .process import isolated
@@ -61,7 +64,7 @@ def _worker(url: str) -> Iterator[Line]:
         f"with {median(metered):.1f} µs, without {median(bare):.1f} µs for a job",
         Goal("at most", 1.10),
     )
-    yield _share("observe: counting for the statistics", median(found["counting"]), found, 1.02)
+    yield _share("observe: counting for the statistics", found["counting"][0], found, 1.02)
     yield _share("observe: events that nobody listens to", empty_looks(), found, 1.01)
 
 
@@ -74,34 +77,47 @@ def _share(name: str, part: float, found: Costs, most: float) -> Line:
 
 def drains(url: str) -> Costs:
     """Microseconds for a job, each way in turn: in one process, or the heap would decide."""
-    found: Costs = {"bare": [], "metered": [], "counting": []}
-    watch = Watch(Ledger.settle)
-    Ledger.settle = watch.settle  # type: ignore[assignment, method-assign]
+    found: Costs = {"bare": [], "metered": []}
+    turns = Turns()
     for turn in range(ROUNDS):
         # Each way goes first as often as the other.
         for way in ("bare", "metered")[:: 1 if turn % 2 else -1]:
             clear(url)
             fill(url, NUMBER)
-            watch.seconds = 0.0
             metrics = Metrics() if way == "metered" else None
             found[way].append(uvloop.run(drained(url, metrics)))
-            if way == "bare":
-                found["counting"].append(1e6 * watch.seconds / NUMBER)
-    return {way: costs[WARM:] for way, costs in found.items()}
+    return {way: costs[WARM:] for way, costs in found.items()} | {"counting": [turns.difference()]}
 
 
-class Watch:
-    """How long a ledger takes; it is asked once for a whole batch."""
+class Turns:
+    """Has every other batch counted, and knows what that takes.
 
-    def __init__(self, settle: Any) -> None:
-        self.seconds = 0.0
+    All that becomes of a batch is timed: whoever touches a job first pays for its memory, and
+    without a ledger that is whoever frees it.
+    """
 
-        def watched(*args: Any) -> None:
+    def __init__(self) -> None:
+        self._spent = {True: 0.0, False: 0.0}
+        self._jobs = {True: 0, False: 0}
+        settle, count, turn = Acker._settle, Ledger.settle, cycle((True, False))
+
+        def timed(acker: Acker, batch: list[Transition], *rest: Any) -> None:
+            counted = next(turn)
+            Ledger.settle = count if counted else _nothing  # type: ignore[assignment, method-assign]
             began = time.thread_time()
-            settle(*args)
-            self.seconds += time.thread_time() - began
+            settle(acker, batch, *rest)
+            self._spent[counted] += time.thread_time() - began
+            self._jobs[counted] += len(batch)
 
-        self.settle = watched
+        Acker._settle = timed  # type: ignore[assignment, method-assign]
+
+    def difference(self) -> float:
+        """Microseconds for a job."""
+        with_it, without = (1e6 * self._spent[way] / self._jobs[way] for way in (True, False))
+        return with_it - without
+
+
+def _nothing(*_: object) -> None: ...
 
 
 async def drained(url: str, metrics: Metrics | None) -> float:
