@@ -46,7 +46,7 @@ def test_one_port_tells_of_all_processes_and_of_those_that_are_gone(ship: Ship) 
         victim, _ = ship.working(2)
         until(lambda: page(port, "/readyz") == "ready\n", "the worker to be ready")
         until(lambda: value(port, "worker_slots") == 2 * SLOTS, "the slots of both")
-        assert value(port, "leader") == 1
+        until(lambda: value(port, "leader") == 1, "a leader")
         ship.enqueue("haul", [(n,) for n in range(20)])
         until(lambda: value(port, "jobs_completed_total") == 20, "20 jobs to be told")
         os.kill(victim, signal.SIGKILL)

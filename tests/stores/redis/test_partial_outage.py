@@ -16,6 +16,7 @@ from windlass.core.ids import new_id
 from windlass.core.model import Job, NewJob, Progress, Receipt, Spec, Transition
 from windlass.core.states import State
 from windlass.errors import StoreUnavailable
+from windlass.handle import JobHandle
 from windlass.stores.redis.store import RedisStore
 from windlass.testing.clock import FakeClock
 from windlass.testing.jobs import BRIEF, LEASE, WORK, claim, claim_all, counts, job_of, state_of
@@ -231,12 +232,23 @@ async def test_a_worker_goes_on_though_some_of_its_jobs_cannot_be_written(
             assert 0 < len(alive) < len(QUEUES)
             for handle, queue in zip(handles, QUEUES, strict=True):
                 if queue in alive:
-                    await handle.aresult(timeout=20)
+                    await ended(handle)
             await site.enqueue(*(f"later-{n}" for n in range(50)), queues=sorted(alive))
             await until(lambda: len(site.runs) >= 14 + len(alive) + 50)
         for handle in handles:
-            await handle.aresult(timeout=20)
+            await ended(handle)
     assert set(site.runs.values()) == {1}
+
+
+async def ended(handle: JobHandle[Any]) -> None:
+    """Wait for it, asking again where the hasty store of this test gives up too soon."""
+    async with asyncio.timeout(40):
+        while True:
+            try:
+                await handle.aresult(timeout=20)
+                return
+            except StoreUnavailable:
+                await asyncio.sleep(0.05)
 
 
 async def accepts(site: Site, queue: str) -> bool:

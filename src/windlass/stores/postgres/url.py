@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
@@ -58,6 +58,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse(url: str) -> Settings:
     """The settings of a URL; `InvalidOption` for what it cannot say."""
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise InvalidOption(f"The PostgreSQL URL cannot be read: {error}.") from None
     _, _, rest = url.partition("://")
     front, _, query = rest.partition("?")
     authority, _, database = front.partition("/")
