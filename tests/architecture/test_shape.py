@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import windlass
+from benchmarks.__main__ import NAMES as BENCHMARKS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "windlass"
@@ -70,6 +71,12 @@ def test_every_module_says_what_it_is_for() -> None:
         path for path in modules() if ast.get_docstring(ast.parse(path.read_text("utf-8"))) is None
     ]
     assert not silent
+
+
+def test_every_benchmark_can_be_run_by_its_name() -> None:
+    files = (ROOT / "benchmarks").glob("*.py")
+    measure = {path.stem for path in files if "\ndef lines(" in path.read_text("utf-8")}
+    assert measure == set(BENCHMARKS)
 
 
 def test_all_is_sorted() -> None:
