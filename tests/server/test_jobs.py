@@ -9,6 +9,7 @@ from tests.server.conftest import Serve, Working
 from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
 from windlass.server.http import scan
+from windlass.stores.contract import SCAN_BATCH
 from windlass.testing.work import until, work
 
 
@@ -99,7 +100,8 @@ async def test_a_listing_of_few_among_many_gives_short_pages_and_ends(
     api: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "LONGEST", 0.0)
-    await api.post("jobs/batch", {"jobs": [{"task": "add", "args": [1]}] * 300})
+    for _ in range(2):
+        await api.post("jobs/batch", {"jobs": [{"task": "add", "args": [1]}] * SCAN_BATCH})
     rare = await api.enqueue("add", 2, queue="sums", priority=0, labels={"rare": "yes"})
     await api.enqueue("greet", "Ada", queue="sums", priority=0)
     found, looks, cursor = 0, 0, None
