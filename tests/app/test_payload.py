@@ -72,7 +72,7 @@ def test_an_unknown_scheme_is_named(url: str, sentence: str) -> None:
         ("sqlite:///:memory:", "use memory://"),
         ("sqlite:///x.db?synchronous=off", "synchronous is normal or full"),
         ("sqlite:///x.db?sync=full", "Unknown setting sync"),
-        ("sqlite:///x.db?busy_timeout=long", "busy_timeout in the store's URL must be a number"),
+        ("sqlite:///x.db?busy_timeout=long", "busy_timeout in a SQLite URL must be a number"),
     ],
 )
 def test_a_wrong_sqlite_url_is_refused(url: str, sentence: str) -> None:

@@ -180,7 +180,7 @@ def test_every_command_either_makes_the_file_or_was_tried_without_one() -> None:
         ("ftp://host", "No store serves ftp://: known are "),
         ("jobs.db", "'jobs.db' has no scheme"),
         ("sqlite://jobs.db", "A SQLite URL is sqlite:///file.db"),
-        ("sqlite:///jobs.db?colour=red", "Unknown setting colour in the store's URL"),
+        ("sqlite:///jobs.db?colour=red", "Unknown setting colour in a SQLite URL"),
         ("sqlite:///missing/folder/jobs.db", " SQLite file missing/folder/jobs.db: "),
         ("sqlite:///notes.txt", "Cannot open the SQLite file notes.txt: file is not a database"),
     ],

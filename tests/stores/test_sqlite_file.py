@@ -14,8 +14,9 @@ from windlass.errors import StoreError
 from windlass.stores.contract import Store
 from windlass.stores.open import open_store
 from windlass.stores.sql.queries import load_queries
-from windlass.stores.sqlite.connection import Connection, Options
+from windlass.stores.sqlite.connection import Connection
 from windlass.stores.sqlite.database import STORE
+from windlass.stores.sqlite.url import Settings
 from windlass.testing.jobs import put
 
 NORMAL, FULL, IN_MEMORY = 1, 2, 2
@@ -23,8 +24,8 @@ PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 
 
 def pragma(path: Path, name: str, synchronous: str = "normal") -> object:
-    options = Options(str(path), synchronous)
-    connection = Connection(options, load_queries(*STORE.packages), system_clock)
+    settings = Settings(str(path), synchronous)
+    connection = Connection(settings, load_queries(*STORE.packages), system_clock)
     with closing(connection):
         return connection.raw.execute(f"PRAGMA {name}").fetchone()[0]
 

@@ -22,8 +22,8 @@ from windlass.stores.postgres import loans as postgres_loans
 from windlass.stores.postgres.loans import PostgresLoans
 from windlass.stores.postgres.url import parse as parse_postgres
 from windlass.stores.sql.store import SqlStore
-from windlass.stores.sqlite.connection import Options
 from windlass.stores.sqlite.store import SqliteStore
+from windlass.stores.sqlite.url import Settings
 from windlass.sync import drive
 from windlass.task import Task
 from windlass.testing.work import work
@@ -149,7 +149,7 @@ async def test_a_wait_for_sqlites_lock_that_is_given_up_leaves_it_to_others(
 ) -> None:
     engine = Sqlite(tmp_path)
     engine.make()
-    store = SqliteStore(Options(str(engine.path)))
+    store = SqliteStore(Settings(str(engine.path)))
     await store.open()
 
     async def borrow() -> None:
@@ -184,7 +184,7 @@ async def test_they_can_be_had_behind_a_pooler(
 def test_a_fork_ends_a_loan_of_sqlite(tmp_path: Path) -> None:
     engine = Sqlite(tmp_path)
     engine.make()
-    store = SqliteStore(Options(str(engine.path)), blocking=True)
+    store = SqliteStore(Settings(str(engine.path)), blocking=True)
     drive(store.open())
     with (
         pytest.raises(StoreError, match="forked within a transaction"),

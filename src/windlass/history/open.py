@@ -9,7 +9,6 @@ from typing import Final
 
 from ..core.clock import Clock, system_clock
 from ..errors import MissingExtra, UnknownScheme
-from ..stores.open import sqlite_options
 from ..stores.sql.database import Database, Schema
 from .archive import Archive
 from .find import variants
@@ -36,10 +35,9 @@ def schema(dialect: str, *beneath: str) -> Schema:
 
 def _sqlite(url: str, clock: Clock | None, blocking: bool) -> Database:
     from ..stores.sqlite.database import SqliteDatabase
+    from ..stores.sqlite.url import parse
 
-    return SqliteDatabase(
-        sqlite_options(url), schema("sqlite"), clock or system_clock, blocking=blocking
-    )
+    return SqliteDatabase(parse(url), schema("sqlite"), clock or system_clock, blocking=blocking)
 
 
 def _postgres(url: str, clock: Clock | None, blocking: bool) -> Database:

@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from ..core.ids import new_id
 from ..errors import InvalidOption
-from ..stores.open import REDIS_SCHEMES, sqlite_options
+from ..stores.open import REDIS_SCHEMES
+from ..stores.sqlite import url as sqlite
 
 PREFIX: Final = "windlass_private_"
 SCAN: Final = 1_000
@@ -39,7 +40,7 @@ async def private(url: str) -> AsyncIterator[str]:
 
 
 def _beside(url: str, name: str) -> str:
-    path = sqlite_options(url).path
+    path = sqlite.parse(url).path
     _, mark, query = url.partition("?")
     return f"sqlite:///{quote(str(Path(path).with_name(f'{name}.db')))}{mark}{query}"
 
@@ -54,7 +55,7 @@ def _with(option: str) -> Callable[[str, str], str]:
 
 
 async def _remove_file(url: str) -> None:
-    await asyncio.to_thread(_unlink, Path(sqlite_options(url).path))
+    await asyncio.to_thread(_unlink, Path(sqlite.parse(url).path))
 
 
 def _unlink(path: Path) -> None:

@@ -67,7 +67,7 @@ def test_tls_is_asked_for_by_name() -> None:
         ("mysql://me@localhost/jobs?ca=/ca.pem", "needs tls=on"),
         ("mysql://me@localhost/jobs?tls=on&verify=maybe", "verify is yes or no"),
         ("mysql://me@localhost/jobs?tls=on&key=/k.pem", "needs cert"),
-        ("mysql://me@localhost/jobs?tls=on&ca=/nowhere.pem", "cannot be read"),
+        ("mysql://me@localhost/jobs?tls=on&ca=/nowhere.pem", "cannot be used"),
     ],
 )
 def test_what_a_url_cannot_say(url: str, said: str) -> None:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 import msgspec
 
-from ...errors import InvalidOption, seconds
-from .tls import TLS_OPTIONS, context
+from ...errors import InvalidOption
+from ..options import Options, port
+from ..tls import FILES, context
 
 PORT: Final = 3306
-MOST_CONNECTIONS: Final = 1000
+OF: Final = "a MySQL URL"
 
 _OPTIONS: Final = (
     "migrate",
@@ -27,7 +26,9 @@ _OPTIONS: Final = (
     "patience",
     "timeout",
     "socket",
-    *TLS_OPTIONS,
+    "tls",
+    *FILES,
+    "verify",
 )
 _NAMESPACE: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -81,21 +82,21 @@ def parse(url: str) -> Settings:
     database = unquote(path.removesuffix("/"))
     if not database or "/" in database:
         raise InvalidOption("A MySQL URL names one database: mysql://user:password@host/database.")
-    options = _options(query)
-    host, port = _address(address)
+    options = Options(query, _OPTIONS, OF)
+    host, number = _address(address)
     return Settings(
         host=host,
-        port=port,
+        port=number,
         user=unquote(user),
         password=unquote(password),
         database=database,
         socket=options.get("socket"),
-        tls=context(options),
+        tls=_tls(options),
         namespace=_namespace(options.get("namespace", "windlass")),
-        pool=_pool(options.get("pool", "10")),
-        migrate=_switch(options, "migrate"),
-        patience=_number(options, "patience", 5.0),
-        timeout=_number(options, "timeout", 30.0, least=1.0),
+        pool=options.connections("pool", 10),
+        migrate=options.switch("migrate", default=True),
+        patience=options.seconds("patience", 5.0),
+        timeout=options.seconds("timeout", 30.0, least=1.0),
     )
 
 
@@ -104,26 +105,11 @@ def _address(text: str) -> tuple[str, int]:
         host, closed, rest = text[1:].partition("]")
         if not host or not closed or (rest and not rest.startswith(":")):
             raise InvalidOption("An IPv6 address in a MySQL URL is like [::1] or [::1]:3306.")
-        return host, _port(rest[1:]) if rest else PORT
+        return host, port(rest[1:], OF) if rest else PORT
     host, separator, number = text.partition(":")
     if ":" in number:
         raise InvalidOption("An IPv6 address in a MySQL URL stands in brackets: [::1]:3306.")
-    return unquote(host) or "localhost", _port(number) if separator else PORT
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65536):
-        raise InvalidOption("A port in a MySQL URL is a number from 1 to 65535.")
-    return int(text)
-
-
-def _options(query: str) -> Mapping[str, str]:
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for name in options.keys() - set(_OPTIONS):
-        near = get_close_matches(name, _OPTIONS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_OPTIONS)}."
-        raise InvalidOption(f"Unknown setting {name} in the store's URL; {hint}")
-    return options
+    return unquote(host) or "localhost", port(number, OF) if separator else PORT
 
 
 def _namespace(text: str) -> str:
@@ -135,27 +121,10 @@ def _namespace(text: str) -> str:
     return text
 
 
-def _pool(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 5):
-        raise InvalidOption("pool in a MySQL URL is a number of connections.")
-    if not 1 <= int(text) <= MOST_CONNECTIONS:
-        raise InvalidOption(f"pool in a MySQL URL is from 1 to {MOST_CONNECTIONS}.")
-    return int(text)
-
-
-def _switch(options: Mapping[str, str], name: str) -> bool:
-    value = options.get(name, "on")
-    if value not in ("on", "off"):
-        raise InvalidOption(f"{name} is on or off in a MySQL URL.")
-    return value == "on"
-
-
-def _number(options: Mapping[str, str], name: str, default: float, least: float = 0.0) -> float:
-    try:
-        given = float(options.get(name, default))
-    except ValueError:
-        raise InvalidOption(f"{name} in the store's URL must be a number of seconds.") from None
-    number = seconds(given, name)
-    if number < least:
-        raise InvalidOption(f"{name} in the store's URL must be at least {least:g} seconds.")
-    return number
+def _tls(options: Options) -> ssl.SSLContext | None:
+    if options.switch("tls", default=False):
+        return context(options)
+    for name in (*FILES, "verify"):
+        if name in options:
+            raise InvalidOption(f"{name} in {OF} needs tls=on.")
+    return None

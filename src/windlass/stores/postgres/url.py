@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 import ssl
-from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from ...errors import InvalidOption, seconds
+from ...errors import InvalidOption
+from ..options import Options, port
+from ..tls import Names, load
 
 DRIVERS: Final = (
     "host",
@@ -35,6 +35,8 @@ SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verif
 
 _OPTIONS: Final = ("schema", "migrate", "pool", "listen", "pooler", "patience", "timeout", *DRIVERS)
 
+OF: Final = "a PostgreSQL URL"
+FILES: Final = Names("sslrootcert", "sslcert", "sslkey")
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 
@@ -70,63 +72,38 @@ def parse(url: str) -> Settings:
             "A / or ? in the user name or password, and an @ after them, must be "
             "percent-encoded in a PostgreSQL URL: %2F, %3F, %40."
         )
-    options = _options(query)
+    options = Options(query, _OPTIONS, OF)
     driver = {name: options[name] for name in DRIVERS if name in options}
     if driver.get("sslmode", "prefer") not in SSL_MODES:
         raise InvalidOption(f"sslmode in a PostgreSQL URL is one of {', '.join(SSL_MODES)}.")
-    for name in ("sslrootcert", "sslcert", "sslkey"):
+    for name in FILES:
         if name in driver and not os.path.isfile(driver[name]):
             raise InvalidOption(f"{name} in the PostgreSQL URL names no file: {driver[name]}.")
-    _check_files(driver)
+    # The driver would find out with each connection.
+    load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), options, FILES)
     hosts = authority.rpartition("@")[2] or driver.get("host", "localhost")
     _check_ports(hosts)
     return Settings(
         dsn=f"postgresql://{front}" + (f"?{urlencode(driver)}" if driver else ""),
         where=hosts,
         schema=_schema(options),
-        migrate=_switch(options, "migrate", True) is True,
-        pool=_size(options),
-        listen=_switch(options, "listen", None),
-        pooler=_switch(options, "pooler", None),
-        patience=_number(options, "patience", 5.0, 0),
-        timeout=_number(options, "timeout", 10.0, 0.05),
+        migrate=options.switch("migrate", default=True),
+        pool=options.connections("pool", 5),
+        listen=options.perhaps("listen"),
+        pooler=options.perhaps("pooler"),
+        patience=options.seconds("patience", 5.0),
+        timeout=options.seconds("timeout", 10.0, least=0.05),
     )
-
-
-def _options(query: str) -> Mapping[str, str]:
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for name in options.keys() - set(_OPTIONS):
-        near = get_close_matches(name, _OPTIONS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_OPTIONS)}."
-        raise InvalidOption(f"Unknown setting {name} in the store's URL; {hint}")
-    return options
 
 
 def _check_ports(hosts: str) -> None:
     for host in hosts.split(","):
-        _, separator, port = host.rpartition("]")[2].rpartition(":")
-        if separator and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise InvalidOption("A port in a PostgreSQL URL is a number from 1 to 65535.")
+        _, separator, number = host.rpartition("]")[2].rpartition(":")
+        if separator:
+            port(number, OF)
 
 
-def _check_files(driver: Mapping[str, str]) -> None:
-    """Whether the certificates can be used; the driver would find out with each connection."""
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        if "sslrootcert" in driver:
-            made.load_verify_locations(driver["sslrootcert"])
-        if "sslcert" in driver:
-            # A key with a passphrase must fail here, not ask for it on the terminal.
-            made.load_cert_chain(driver["sslcert"], driver.get("sslkey"), password=lambda: b"")
-    except OSError as error:
-        reason = error.reason if isinstance(error, ssl.SSLError) else error.strerror
-        raise InvalidOption(
-            f"sslrootcert, sslcert or sslkey of the PostgreSQL URL cannot be used ({reason}): name "
-            "PEM files that this process may read and that belong together."
-        ) from None
-
-
-def _schema(options: Mapping[str, str]) -> str | None:
+def _schema(options: Options) -> str | None:
     name = options.get("schema")
     if name is not None and not _NAME.fullmatch(name):
         raise InvalidOption(
@@ -134,31 +111,3 @@ def _schema(options: Mapping[str, str]) -> str | None:
             "does not begin with a digit."
         )
     return name
-
-
-def _switch(options: Mapping[str, str], name: str, default: bool | None) -> bool | None:
-    value = options.get(name)
-    if value is None or (value == "auto" and default is None):
-        return default
-    if value not in ("on", "off"):
-        either = "on or off" if default is not None else "on, off or auto"
-        raise InvalidOption(f"{name} is {either} in a PostgreSQL URL.")
-    return value == "on"
-
-
-def _size(options: Mapping[str, str]) -> int:
-    text = options.get("pool", "5")
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 1000):
-        raise InvalidOption("pool in a PostgreSQL URL is a number of connections from 1 to 1000.")
-    return int(text)
-
-
-def _number(options: Mapping[str, str], name: str, default: float, least: float) -> float:
-    try:
-        given = float(options.get(name, default))
-    except ValueError:
-        raise InvalidOption(f"{name} in the store's URL must be a number of seconds.") from None
-    number = seconds(given, name)
-    if number < least:
-        raise InvalidOption(f"{name} in the store's URL must be at least {least:g} seconds.")
-    return number

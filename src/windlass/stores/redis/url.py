@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 import msgspec
 
-from ...errors import InvalidOption, UnknownScheme, seconds
-from .tls import TLS_OPTIONS, context
+from ...errors import InvalidOption, UnknownScheme
+from ..options import Options, natural, port
+from ..tls import FILES, context
 
 Topology = Literal["single", "sentinel", "cluster"]
 
+OF: Final = "a Redis URL"
 MOST_PARTITIONS: Final = 16
 
 _PORTS: Final[Mapping[Topology, int]] = {"single": 6379, "sentinel": 26379, "cluster": 6379}
@@ -42,7 +43,8 @@ _OPTIONS: Final = (
     "partitions",
     "sentinel_username",
     "sentinel_password",
-    *TLS_OPTIONS,
+    *FILES,
+    "verify",
 )
 
 
@@ -93,7 +95,7 @@ def parse(url: str) -> Settings:
         )
     login, _, hosts = authority.rpartition("@")
     username, password = _login(login)
-    options = _options(query)
+    options = Options(query, _OPTIONS, OF)
     master, db = _path(topology, path)
     if topology != "sentinel" and {"sentinel_username", "sentinel_password"} & options.keys():
         raise InvalidOption("sentinel_username and sentinel_password need redis+sentinel://.")
@@ -105,13 +107,13 @@ def parse(url: str) -> Settings:
         username=username,
         password=password,
         db=db,
-        tls=context(options, secure),
+        tls=_tls(options, secure),
         master=master,
         sentinel_username=options.get("sentinel_username") or None,
         sentinel_password=options.get("sentinel_password") or None,
         namespace=_namespace(options.get("namespace", "windlass")),
-        patience=_number(options, "patience"),
-        timeout=_number(options, "timeout", least=0.05),
+        patience=options.seconds("patience", 5.0),
+        timeout=options.seconds("timeout", 5.0, least=0.05),
         partitions=_partitions(options.get("partitions", "")),
     )
 
@@ -137,24 +139,18 @@ def _addresses(topology: Topology, hosts: str) -> tuple[Address, ...]:
     return tuple(_address(host, _PORTS[topology]) for host in named)
 
 
-def _address(text: str, port: int) -> Address:
+def _address(text: str, usual: int) -> Address:
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not host or not closed or (rest and not rest.startswith(":")):
             raise InvalidOption("An IPv6 address in a Redis URL is like [::1] or [::1]:6379.")
-        return Address(host, _port(rest[1:]) if rest else port)
+        return Address(host, port(rest[1:], OF) if rest else usual)
     host, separator, number = text.partition(":")
     if ":" in number:
         raise InvalidOption("An IPv6 address in a Redis URL stands in brackets: [::1]:6379.")
     if not text:
         raise InvalidOption("A host is missing between two commas of a Redis URL.")
-    return Address(unquote(host) or "localhost", _port(number) if separator else port)
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
-        raise InvalidOption("A port in a Redis URL is a number from 1 to 65535.")
-    return int(text)
+    return Address(unquote(host) or "localhost", port(number, OF) if separator else usual)
 
 
 def _path(topology: Topology, path: str) -> tuple[str, int]:
@@ -171,18 +167,10 @@ def _path(topology: Topology, path: str) -> tuple[str, int]:
         raise InvalidOption("A Redis Cluster has only database 0: leave /… out of its URL.")
     if not parts:
         return master, 0
-    if len(parts) > 1 or not (parts[0].isascii() and parts[0].isdigit() and len(parts[0]) < 10):
+    number = natural(parts[0])
+    if len(parts) > 1 or number is None:
         raise InvalidOption("The database in a Redis URL is a number, as in redis://host:6379/0.")
-    return master, int(parts[0])
-
-
-def _options(query: str) -> Mapping[str, str]:
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for name in options.keys() - set(_OPTIONS):
-        near = get_close_matches(name, _OPTIONS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_OPTIONS)}."
-        raise InvalidOption(f"Unknown setting {name} in the store's URL; {hint}")
-    return options
+    return master, number
 
 
 def _namespace(text: str) -> str:
@@ -191,17 +179,6 @@ def _namespace(text: str) -> str:
             "The namespace in a Redis URL is a name without blanks and without { } [ ] * ?."
         )
     return text
-
-
-def _number(options: Mapping[str, str], name: str, least: float = 0.0) -> float:
-    try:
-        given = float(options.get(name, 5.0))
-    except ValueError:
-        raise InvalidOption(f"{name} in the store's URL must be a number of seconds.") from None
-    number = seconds(given, name)
-    if number < least:
-        raise InvalidOption(f"{name} in the store's URL must be at least {least:g} seconds.")
-    return number
 
 
 def _partitions(text: str) -> Mapping[str, int]:
@@ -216,3 +193,12 @@ def _partitions(text: str) -> Mapping[str, int]:
             )
         found[queue] = int(count)
     return found
+
+
+def _tls(options: Options, secure: bool) -> ssl.SSLContext | None:
+    if secure:
+        return context(options)
+    for name in (*FILES, "verify"):
+        if name in options:
+            raise InvalidOption(f"{name} needs TLS: write rediss:// instead of redis://.")
+    return None

@@ -9,14 +9,14 @@ import os
 import re
 import ssl
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import quote, unquote
 
 import msgspec
 
-from ...errors import InvalidOption, seconds
-from .tls import TLS_OPTIONS, context
+from ...errors import InvalidOption
+from ..options import Options
+from ..tls import Names, context
 
 SCHEMES: Final[Mapping[str, tuple[bool, int]]] = {
     "http": (False, 80),
@@ -30,7 +30,8 @@ KEY_VARIABLE: Final = "WINDLASS_API_KEY"
 _PLACE: Final = re.compile(
     r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::(?P<port>\d{1,5}))?"
 )
-OPTIONS: Final = ("patience", "timeout", *TLS_OPTIONS)
+FILES: Final = Names(key="cert_key")
+OPTIONS: Final = ("patience", "timeout", *FILES)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,17 +71,17 @@ def parse(url: str) -> Settings:
     host, port = _place(place)
     if scheme.startswith("grpc") and path:
         raise InvalidOption("A gRPC URL has no path: grpc://host:9090.")
-    options = _options(query)
+    options = Options(query, OPTIONS, "a server's URL")
     return Settings(
         scheme=scheme,
         host=host,
         port=usual if port is None else port,
         prefix=f"/{path.rstrip('/')}".rstrip("/"),
         key=checked_key(_key(login) or os.environ.get(KEY_VARIABLE, "").strip() or None),
-        patience=_number(options, "patience", 5.0, 0),
-        timeout=_number(options, "timeout", 10.0, 0.05),
-        tls=context(options, secure),
-        files={name: options[name] for name in TLS_OPTIONS if name in options},
+        patience=options.seconds("patience", 5.0),
+        timeout=options.seconds("timeout", 10.0, least=0.05),
+        tls=_tls(options, secure),
+        files={name: options[name] for name in FILES if name in options},
     )
 
 
@@ -125,21 +126,11 @@ def _place(text: str) -> tuple[str, int | None]:
     return found["v6"] or found["name"], int(found["port"]) if found["port"] else None
 
 
-def _options(query: str) -> Mapping[str, str]:
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for name in options.keys() - set(OPTIONS):
-        near = get_close_matches(name, OPTIONS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(OPTIONS)}."
-        raise InvalidOption(f"Unknown setting {name} in the server's URL; {hint}")
-    return options
-
-
-def _number(options: Mapping[str, str], name: str, default: float, least: float) -> float:
-    try:
-        given = float(options.get(name, default))
-    except ValueError:
-        raise InvalidOption(f"{name} in the server's URL must be a number of seconds.") from None
-    number = seconds(given, name)
-    if number < least:
-        raise InvalidOption(f"{name} in the server's URL must be at least {least:g} seconds.")
-    return number
+def _tls(options: Options, secure: bool) -> ssl.SSLContext | None:
+    """There is no way to trust everybody: whoever is in between would get the key."""
+    if secure:
+        return context(options, FILES)
+    for name in FILES:
+        if name in options:
+            raise InvalidOption(f"{name} needs TLS: write https:// or grpcs://.")
+    return None

@@ -9,12 +9,13 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...core.clock import Clock
 from ...errors import StoreError, StoreUnavailable
 from ..sql.operation import Bulk, Plan, Row, Rows, Statement, run
 from .gate import GATE
+from .url import Settings
 
 OLDEST_SQLITE: Final = (3, 35, 0)
 ROWS_AT_ONCE: Final = 50
@@ -23,26 +24,15 @@ BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 PASSING: Final = BUSY | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 
 
-class Options(NamedTuple):
-    """What the URL of a SQLite store can set."""
-
-    path: str
-    synchronous: str = "normal"
-    busy_timeout: float = 30.0
-    migrate: bool = True
-    create: bool = True
-    """whether a file that is not there is made"""
-
-
 class Connection:
     """A connection that belongs to one thread at a time. A fork closes it; see `gate`."""
 
-    def __init__(self, options: Options, queries: Mapping[str, str], clock: Clock) -> None:
+    def __init__(self, settings: Settings, queries: Mapping[str, str], clock: Clock) -> None:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreError(
                 f"SQLite {sqlite3.sqlite_version} is too old: windlass needs 3.35 or newer."
             )
-        self._options = options
+        self._settings = settings
         self._queries = queries
         self._clock = clock
         self._raw: sqlite3.Connection | None = None
@@ -52,7 +42,7 @@ class Connection:
 
     @property
     def path(self) -> str:
-        return self._options.path
+        return self._settings.path
 
     @property
     def raw(self) -> sqlite3.Connection:
@@ -102,11 +92,11 @@ class Connection:
             self._raw = None
 
     def _connect(self) -> sqlite3.Connection:
-        path = self._options.path
+        path = self._settings.path
         try:
             raw = sqlite3.connect(
-                path if self._options.create else f"{Path(path).absolute().as_uri()}?mode=rw",
-                uri=not self._options.create,
+                path if self._settings.create else f"{Path(path).absolute().as_uri()}?mode=rw",
+                uri=not self._settings.create,
                 # `_patiently` waits instead: SQLite's own waiting starves writers.
                 timeout=0,
                 isolation_level=None,
@@ -114,7 +104,7 @@ class Connection:
                 cached_statements=256,
             )
         except sqlite3.Error as error:
-            if not self._options.create and _is_missing(path):
+            if not self._settings.create and _is_missing(path):
                 raise StoreError(
                     f"There is no SQLite file {path}: check the URL; a worker or the first job "
                     "makes the file."
@@ -122,7 +112,7 @@ class Connection:
             raise StoreError(f"Cannot open the SQLite file {path}: {error}.") from error
         try:
             self._patiently(raw, "PRAGMA journal_mode = wal")
-            raw.execute(f"PRAGMA synchronous = {self._options.synchronous}")
+            raw.execute(f"PRAGMA synchronous = {self._settings.synchronous}")
             raw.execute("PRAGMA temp_store = memory")
         except sqlite3.Error as error:
             raw.close()
@@ -135,7 +125,7 @@ class Connection:
 
     def _patiently(self, raw: sqlite3.Connection, sql: str) -> None:
         """Execute what takes a lock. Short random naps give every process its turn."""
-        deadline = time.monotonic() + self._options.busy_timeout
+        deadline = time.monotonic() + self._settings.busy_timeout
         nap = 0.0005
         while True:
             try:
@@ -152,7 +142,7 @@ class Connection:
 
     def fault(self, error: sqlite3.Error) -> StoreError:
         """The error in our words: what may pass by itself is told from what will not."""
-        text = f"SQLite could not write to {self._options.path}: {error}."
+        text = f"SQLite could not write to {self._settings.path}: {error}."
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return StoreUnavailable(text) if code in PASSING else StoreError(text)
 

@@ -13,10 +13,11 @@ from ..sql.database import Schema
 from ..sql.operation import Plan, T
 from ..sql.queries import SHARED
 from .columns import STORE_COLUMNS
-from .connection import Connection, Options
+from .connection import Connection
 from .gate import GATE
 from .migrate import migrate
 from .scribe import Scribe
+from .url import Settings
 
 STORE: Final = Schema((SHARED, "windlass.stores.sqlite"), columns=STORE_COLUMNS)
 
@@ -29,12 +30,12 @@ class SqliteDatabase:
     """
 
     def __init__(
-        self, options: Options, schema: Schema, clock: Clock, *, blocking: bool = False
+        self, settings: Settings, schema: Schema, clock: Clock, *, blocking: bool = False
     ) -> None:
         self.blocking = blocking
         self.queries = schema.queries()
         self._schema = schema
-        self._options = options
+        self._settings = settings
         self._clock = clock
         self._lock = threading.Lock()
         self._direct: Connection | None = None
@@ -48,7 +49,7 @@ class SqliteDatabase:
     async def open(self) -> None:
         if self._is_open:
             return
-        if self._options.migrate:
+        if self._settings.migrate:
             await self.migrate()
         try:
             if self.blocking:
@@ -79,7 +80,7 @@ class SqliteDatabase:
 
     def connect(self) -> Connection:
         """One more connection to the file, the caller's to close."""
-        return Connection(self._options, self.queries, self._clock)
+        return Connection(self._settings, self.queries, self._clock)
 
     async def write(self, plan: Plan[T]) -> T:
         if self._writer is not None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ...core.clock import Clock, system_clock
 from ...errors import StoreError, StoreUnavailable
 from ..sql.store import SqlStore
-from .connection import Options
 from .database import STORE, SqliteDatabase
 from .dialect import dialect_of
 from .loans import SqliteLoans
+from .url import Settings
 from .watch import Watch
 
 
@@ -18,12 +18,12 @@ class SqliteStore(SqlStore):
     """Jobs in one SQLite file, shared by any number of processes of one machine."""
 
     def __init__(
-        self, options: Options, clock: Clock | None = None, *, blocking: bool = False
+        self, settings: Settings, clock: Clock | None = None, *, blocking: bool = False
     ) -> None:
         self._clock = clock or system_clock
-        self._file = SqliteDatabase(options, STORE, self._clock, blocking=blocking)
+        self._file = SqliteDatabase(settings, STORE, self._clock, blocking=blocking)
         self._watch: Watch | None = None
-        self.dialect = dialect_of(self._file.queries, options.path, self._clock)
+        self.dialect = dialect_of(self._file.queries, settings.path, self._clock)
         self.loans = SqliteLoans(self._file.connect)
         super().__init__(self._file)
 
