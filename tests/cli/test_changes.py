@@ -6,6 +6,7 @@ import pytest
 
 from tests.cli.conftest import Call
 from windlass import Windlass
+from windlass.core.stats import FINE, summed
 
 
 @pytest.fixture
@@ -35,6 +36,14 @@ def test_jobs_are_cancelled_once(call: Call) -> None:
     result = call("cancel", "a")
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr == "windlass: Job a cannot be cancelled: it is cancelled.\n"
+
+
+def test_what_was_cancelled_is_in_the_statistics(call: Call, filled: Windlass) -> None:
+    call("cancel", "a", "later", "nobody")
+    call("cancel", "a", "b")
+    points = filled.client.block(lambda store: store.stats(["mail"], FINE, 0), "", "")
+    assert summed(points) == {"cancelled": 3}
+    filled.close()
 
 
 @pytest.mark.usefixtures("filled")

@@ -44,6 +44,9 @@ class Notes(Observer):
     def lost(self, job: Job) -> None:
         self.lines.append(("lost", job))
 
+    def cancelled(self, job: Job) -> None:
+        self.lines.append(("cancelled", job))
+
     def refused(self, job: Job) -> None:
         self.lines.append(("refused", job))
 

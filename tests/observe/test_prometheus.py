@@ -12,7 +12,7 @@ from windlass import Windlass
 from windlass.config import WorkerSettings
 from windlass.core.model import NewJob, Receipt, Spec
 from windlass.errors import StoreUnavailable, UnknownJob
-from windlass.observe import prometheus
+from windlass.observe import ledger
 from windlass.observe.catalogue import METRICS, PREFIX
 from windlass.observe.figures import decode, encode
 from windlass.observe.ledger import OTHER, SCRAPED
@@ -158,7 +158,7 @@ async def test_only_the_leader_leads(app: Windlass, metrics: Metrics) -> None:
 
 
 def test_there_is_a_bound_to_the_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prometheus, "MOST_ROWS", 20)
+    monkeypatch.setattr(ledger, "MOST_ROWS", 20)
     metrics = Metrics()
     for n in range(100):
         job = NewJob(f"job-{n}", Spec(f"task-{n}", b""))

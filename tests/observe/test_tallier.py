@@ -24,7 +24,7 @@ def ran(book: Ledger, queue: str = "default", seconds: float = 0.2) -> None:
 
 def test_what_was_told_is_not_told_again() -> None:
     book = Ledger()
-    unsent = Unsent(book, "me")
+    unsent = Unsent("me", book)
     assert (unsent.next(), unsent.number) == ([], 0)
     ran(book)
     ran(book, "other", 10_000)
@@ -47,7 +47,7 @@ def test_what_is_beyond_the_rows_counts_for_the_whole(monkeypatch: pytest.Monkey
     book = Ledger()
     for queue in ("a", "b", "c"):
         ran(book, queue)
-    told = {each.queue: each.counts["completed"] for each in Unsent(book, "me").next()}
+    told = {each.queue: each.counts["completed"] for each in Unsent("me", book).next()}
     assert told == {"a": 1, WHOLE: 2}
 
 
@@ -57,7 +57,7 @@ async def test_a_tally_whose_answer_was_lost_counts_once(monkeypatch: pytest.Mon
     store = FaultyStore(engine)
     store.lose["tally"] = 2
     store.fail["tally"] = 2
-    service = Tallier(store, Unsent(book, "me"))
+    service = Tallier(store, Unsent("me", book))
     ran(book)
     service.start()
     await until(lambda: store.calls["tally"] == 5)
@@ -88,7 +88,7 @@ async def test_the_store_knows_of_all_that_a_worker_has_run(app: Windlass) -> No
 async def test_an_idle_worker_tells_nothing(app: Windlass, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tallier, "INTERVAL", 0.01)
     store = FaultyStore(await app.client.store())
-    service = Tallier(store, Unsent(Ledger(), "me"))
+    service = Tallier(store, Unsent("me", Ledger()))
     service.start()
     await service.pause(0.1)
     await service.stop()

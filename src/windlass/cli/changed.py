@@ -11,6 +11,7 @@ from ..admin.bulk import Selection, Total, change_all, count
 from ..admin.change import Change, change_jobs
 from ..app import Windlass
 from .bar import Bar
+from .cancelled import Cancelled
 from .output import print_json
 from .refusal import Unmet
 from .target import ask
@@ -19,7 +20,9 @@ from .text import one_line
 
 def change_by_id(app: Windlass, change: Change, ids: Sequence[str], as_json: bool) -> None:
     """Change the jobs of these ids; each that cannot be changed gets a sentence on stderr."""
+    cancelled = Cancelled(app)
     answer = ask(app, lambda store: change_jobs(store, change, ids))
+    ask(app, cancelled.tell)
     if as_json:
         print_json({"count": len(answer.changed), "ids": answer.changed, "refused": answer.refused})
     else:

@@ -29,7 +29,7 @@ _BY_TASK: Final[Mapping[str, str]] = {
     "failed": "Attempts that failed, whatever followed.",
     "retried": "Attempts that failed and are followed by another one.",
     "dead": "Jobs that are dead after their last attempt.",
-    "cancelled": "Jobs that had expired when their turn came, and were cancelled.",
+    "cancelled": "Jobs that this process cancelled: by a call, or since they had expired.",
     "rescued": "Jobs whose worker was gone, taken over by this process.",
     "fence_refused": "Attempts whose end was not taken by the store: the lease was lost.",
 }

@@ -80,6 +80,12 @@ class Observer:
     def lost(self, job: Job) -> None:
         """A job in hand was cancelled or taken over; its attempt, if it has begun, is stopped."""
 
+    def cancelled(self, job: Job) -> None:
+        """A call of this process has cancelled a job, which is told as it was before.
+
+        For stores opened afterwards, and not for one behind a server: there the server is told.
+        """
+
     def refused(self, job: Job) -> None:
         """What an attempt came to was not taken: its fence is not the last one any more."""
 
@@ -128,6 +134,7 @@ class Events:
     started: Listeners[[Job, float]]
     ended: Listeners[[Job, Transition | None, float, BaseException | None]]
     lost: Listeners[[Job]]
+    cancelled: Listeners[[Job]]
     refused: Listeners[[Job]]
     rescued: Listeners[[Job, Transition]]
     renewed_late: Listeners[[Sequence[Lease], float]]

@@ -150,20 +150,28 @@ class Ledger:
         """Count one attempt; without a move its lease was lost."""
         row = self.row(job.queue, job.spec.task)
         if seconds >= 0:
-            row.run.note(seconds)
-            wait = max((job.started_at or 0) - job.due, 0)
-            row.wait.counts[bisect_left(_BOUNDS_MS, wait)] += 1
-            row.wait.seconds += wait / 1000
+            _note_times(row, job, seconds)
         if move is None:
             row.fence_refused += 1
         else:
             _count_move(row, move)
+
+    def stopped(self, job: Job, seconds: float) -> None:
+        """Count an attempt whose job was cancelled or taken over: whoever did it counts that."""
+        _note_times(self.row(job.queue, job.spec.task), job, seconds)
 
     def rescued(self, job: Job, move: Transition) -> None:
         """Count a job whose worker is gone."""
         row = self.row(job.queue, job.spec.task)
         row.rescued += 1
         _count_move(row, move)
+
+
+def _note_times(row: Row, job: Job, seconds: float) -> None:
+    row.run.note(seconds)
+    wait = max((job.started_at or 0) - job.due, 0)
+    row.wait.counts[bisect_left(_BOUNDS_MS, wait)] += 1
+    row.wait.seconds += wait / 1000
 
 
 def _count_move(row: Row, move: Transition) -> None:

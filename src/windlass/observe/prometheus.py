@@ -21,13 +21,13 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from ..core.model import Lease, NewJob, Receipt
+from ..core.model import Job, Lease, NewJob, Receipt
 from ..core.schedule import Schedule
 from ..errors import UsageError
 from .catalogue import METRICS, PREFIX
 from .events import Observer, Working
 from .figures import Calls, Figures
-from .ledger import BOUNDS, COUNTS, MOST_ROWS, OTHER, SCRAPED, Ledger, Spread
+from .ledger import BOUNDS, COUNTS, SCRAPED, Ledger, Spread
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 ROLE: Final = "upkeep"
@@ -41,7 +41,9 @@ class Metrics(Observer, Collector):
     def __init__(self, *ledgers: Ledger) -> None:
         self.registry = CollectorRegistry()
         self.registry.register(self)
-        self._ledgers = [*ledgers]
+        self.asked = Ledger()
+        """what calls of this process have done to jobs: `enqueued` and `cancelled`"""
+        self._ledgers = [self.asked, *ledgers]
         self._workers: list[Working] = []
         self._lock = threading.Lock()
         self._scraping = threading.Lock()
@@ -57,6 +59,10 @@ class Metrics(Observer, Collector):
     def enqueued(self, job: NewJob, receipt: Receipt) -> None:
         if not receipt.duplicate:
             self._count_enqueued(job.queue, job.spec.task)
+
+    def cancelled(self, job: Job) -> None:
+        with self._lock:
+            self.asked.row(job.queue, job.spec.task).cancelled += 1
 
     def ticked(self, schedule: Schedule, receipt: Receipt, lag: float) -> None:
         if not receipt.duplicate:
@@ -87,10 +93,7 @@ class Metrics(Observer, Collector):
 
     def _count_enqueued(self, queue: str, task: str) -> None:
         with self._lock:
-            rows = self._own.rows
-            if (queue, task) not in rows and len(rows) >= MOST_ROWS:
-                queue = task = OTHER
-            self._own.row((queue, task)).enqueued += 1
+            self.asked.row(queue, task).enqueued += 1
 
     # -- what it tells -------------------------------------------------------------------
 

@@ -91,7 +91,8 @@ async def make_server(
         trace_app(app.registry.events)
     site = await make_site(app, settings or ServerSettings(), has_tasks=has_tasks)
     # First, and so the last to stop: the others count to their end.
-    services: list[Service] = [Tallier(site.store, Unsent(site.ledger, new_worker_id()))]
+    unsent = Unsent(new_worker_id(), site.ledger, site.meter.metrics.asked)
+    services: list[Service] = [Tallier(site.store, unsent)]
     if site.settings.upkeep:
         services += upkeep(site.store, app.registry, WorkerSettings(), app.history, site.ledger)
         services.append(Checkup(site.store, site.meter))

@@ -1,20 +1,23 @@
 """A store whose calls are told to those who listen: how long each took, and what it raised.
 
 One wrapper around the contract, for every engine; without listeners there is none. `wait` is left
-out: it takes as long as there is nothing to do.
+out: it takes as long as there is nothing to do. Whatever cancels jobs does it by `cancel`: so here
+is where that is told, too.
 """
 
 from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
+from ..core.model import Job
 from ..observe.events import Events
 from .contract import Store
 
 T = TypeVar("T")
+Cancel = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 
 CALLS: Final = tuple(
     name
@@ -26,10 +29,15 @@ CALLS: Final = tuple(
 class Observed:
     """Stands for a store; what is not of the contract is the store's own."""
 
+    get: Callable[[Sequence[str]], Awaitable[Mapping[str, Job]]]
+    cancel: Cancel
+
     def __init__(self, store: Store, events: Events) -> None:
         self._engine = store
         for name in CALLS:
             setattr(self, name, _timed(getattr(store, name), name, events))
+        if events.cancelled and not getattr(store, "is_served", False):
+            self.cancel = _told(self.cancel, self.get, events)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -41,7 +49,8 @@ class Observed:
 
 def observed(store: Store, events: Events) -> Store:
     """The store, with its calls told to those who listen by now."""
-    return cast(Store, Observed(store, events)) if events.called else store
+    heard = events.called or events.cancelled
+    return cast(Store, Observed(store, events)) if heard else store
 
 
 def engine_of(store: Store) -> Store:
@@ -63,3 +72,18 @@ def _timed(
         return answer
 
     return timed
+
+
+def _told(
+    cancel: Cancel, get: Callable[[Sequence[str]], Awaitable[Mapping[str, Job]]], events: Events
+) -> Cancel:
+    async def told(ids: Sequence[str]) -> frozenset[str]:
+        # Before: one that is not kept is gone afterwards.
+        known = await get(ids)
+        done = await cancel(ids)
+        for id, job in known.items():
+            if id in done:
+                events.cancelled(job)
+        return done
+
+    return told

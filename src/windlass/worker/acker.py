@@ -66,6 +66,7 @@ class Acker(Service):
             if move is None:
                 self._events.refused(job)
         else:
+            self._ledger.stopped(job, seconds)
             self.forget((job.id, job.fence))
             self._events.lost(job)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from ..core import stats
@@ -35,10 +36,10 @@ _WAIT: Final = [stats.timed("wait", bound) for bound in (*BOUNDS, float("inf"))]
 
 
 class Unsent:
-    """What a ledger has counted and the store does not know yet. It outlives connections."""
+    """What ledgers have counted and the store does not know yet. It outlives connections."""
 
-    def __init__(self, ledger: Ledger, teller: str) -> None:
-        self._ledger = ledger
+    def __init__(self, teller: str, *ledgers: Ledger) -> None:
+        self._ledgers = ledgers
         self._told: dict[str, Counter[str]] = {}
         self._under_way: Sequence[Tally] = ()
         self.teller = teller
@@ -56,7 +57,7 @@ class Unsent:
 
     def _news(self) -> Sequence[Tally]:
         news = []
-        for queue, counts in totals(self._ledger).items():
+        for queue, counts in totals(*self._ledgers).items():
             new = counts - self._told.get(queue, Counter())
             if new:
                 self._told[queue] = counts
@@ -64,10 +65,11 @@ class Unsent:
         return news
 
 
-def totals(ledger: Ledger) -> Mapping[str, Counter[str]]:
-    """All that a ledger has, by queue, under the names that the store gets to see."""
+def totals(*ledgers: Ledger) -> Mapping[str, Counter[str]]:
+    """All that ledgers have, by queue, under the names that the store gets to see."""
     found: dict[str, Counter[str]] = {}
-    for (queue, _), row in list(ledger.rows.items()):
+    rows = chain.from_iterable(list(ledger.rows.items()) for ledger in ledgers)
+    for (queue, _), row in rows:
         counts = found.setdefault(stats.WHOLE if queue == OTHER else queue, Counter())
         _add(counts, row)
     return found

@@ -134,7 +134,7 @@ class Worker:
         self._stop = asyncio.Event()
         self._state: Literal["new", "working", "stopping", "stopped"] = "new"
         self._seen_at = time.monotonic()
-        self._unsent = Unsent(self.ledger, self.id)
+        self._unsent = Unsent(self.id, self.ledger)
         self._orders = Orders(self._fetcher, self._runner, self.ask_to_stop)
         self.endpoint: Endpoint | None = None
         """where it tells its metrics, if it does"""

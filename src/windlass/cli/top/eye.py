@@ -11,6 +11,7 @@ from ...admin.change import CANCEL, REPLAY, Change, change_jobs
 from ...app import Windlass
 from ...errors import WindlassError
 from ...stores.contract import Store
+from ..cancelled import Cancelled
 from .look import Look
 from .looker import Looker
 from .ui import Wish
@@ -27,6 +28,7 @@ class Eye:
     def __init__(self, app: Windlass) -> None:
         self._app = app
         self._looker: Looker | None = None
+        self._cancelled = Cancelled(app)
 
     async def look(self, visible: Sequence[str] | None = None, opened: str | None = None) -> Look:
         if self._looker is None:
@@ -37,7 +39,9 @@ class Eye:
         """Do it; a sentence on what it came to."""
         store = await self._store()
         if wish.verb in _CHANGES:
-            return await _change(store, _CHANGES[wish.verb], wish.name)
+            answer = await _change(store, _CHANGES[wish.verb], wish.name)
+            await self._cancelled.tell(store)
+            return answer
         pauses = wish.verb == "pause"
         await (store.pause(wish.name) if pauses else store.resume(wish.name))
         return f"{'Paused' if pauses else 'Resumed'} the queue {wish.name}."

@@ -43,6 +43,8 @@ class GrpcStore:
     """Jobs behind a server, for producers."""
 
     blocking = False
+    is_served = True
+    """what is done to jobs is counted over there"""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

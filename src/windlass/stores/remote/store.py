@@ -41,6 +41,8 @@ class RemoteStore:
     """A store behind a server."""
 
     blocking = False
+    is_served = True
+    """what is done to jobs is counted over there"""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
