@@ -88,6 +88,23 @@ def test_a_long_poll_meets_a_worker_in_another_process(program: Program) -> None
     assert (status, answer["result"]) == (200, "Hello, Ada!")
 
 
+def test_each_request_is_a_line_in_its_order_and_a_stop_loses_none(program: Program) -> None:
+    paths = [f"/api/v1/jobs/{number}" for number in range(30)] + ["/livez", "/readyz"]
+    with serving(program) as (process, port):
+        for path in paths:
+            ask(port, path)
+        rest = stop(process)
+    lines = rest.splitlines()
+    requests = [line.split("windlass.http: ")[1] for line in lines if "windlass.http: " in line]
+    assert [line.rpartition(" ms ")[0].rpartition(" ")[0] for line in requests] == [
+        *["GET /api/v1/jobs/{id} 404"] * 30,
+        "GET /livez 200",
+        "GET /readyz 200",
+    ]
+    # What came before the signal stands before what came after it.
+    assert "windlass: stopping" in lines[len(paths)]
+
+
 def test_without_keys_it_is_not_open_to_the_world(program: Program) -> None:
     done = program("server", *PORTS, "--host", "0.0.0.0")
     assert (done.returncode, done.stdout) == (1, "")

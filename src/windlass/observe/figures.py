@@ -28,7 +28,10 @@ class Figures(msgspec.Struct):
     busy: int = 0
 
     def row(self, key: tuple[str, str]) -> Row:
-        return self.rows.setdefault(key, Row())
+        row = self.rows.get(key)
+        if row is None:
+            row = self.rows[key] = Row()
+        return row
 
     def add(self, other: Figures) -> None:
         """Take in the numbers of another process."""

@@ -7,8 +7,9 @@ import sys
 from typing import Final
 
 from ..config.logs import Capture, Level, LogFormat
+from .console import Console
 from .fields import FIELDS, JobFilter
-from .formats import JsonFormatter, PlainFormatter, PrettyFormatter
+from .formats import JsonFormatter, LineFormatter, PlainFormatter, PrettyFormatter
 
 __all__ = [
     "FIELDS",
@@ -32,15 +33,13 @@ def set_up(level: Level, format: LogFormat, capture: Capture = "off") -> None:
     root = logging.getLogger()
     if root.handlers:
         return
-    handler = logging.StreamHandler()
+    handler = Console(formatter(format))
     handler.setLevel(threshold(level))
-    handler.setFormatter(formatter(format))
-    handler.addFilter(JobFilter())
     root.addHandler(handler)
     root.setLevel(min(threshold(level), threshold(capture)))
 
 
-def formatter(format: LogFormat) -> logging.Formatter:
+def formatter(format: LogFormat) -> LineFormatter:
     """The formatter of this name, for stderr."""
     if format == "json":
         return JsonFormatter()

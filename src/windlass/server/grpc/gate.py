@@ -25,6 +25,7 @@ from grpc import aio
 from ...core.apikey import Role
 from ...errors import Forbidden
 from ...observe.carrier import join
+from ..access import AccessLog
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Fault, Late, Malformed, fault_of
 from ..keyring import key_in
@@ -38,6 +39,9 @@ Unary = Callable[[Call[Any]], Awaitable[Message]]
 Streaming = Callable[[Call[Any]], AsyncIterator[Message]]
 
 CODES: Final[Mapping[int, grpc.StatusCode]] = {code.value[0]: code for code in grpc.StatusCode}
+LINE: Final = "%s %s %.1f ms %s"
+"""Of the access log: method, status, milliseconds, caller."""
+
 OWN: Final = "windlass.v1"
 """Other services, whose messages others define, take what they do not know as it was meant."""
 
@@ -58,11 +62,12 @@ class Gate(grpc.GenericRpcHandler):
         rules: Mapping[str, Role | str] = RULES,
     ) -> None:
         self._handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {}
+        access = AccessLog("windlass.grpc", LINE, is_kept=site.settings.access_log)
         for service, answers in services.items():
             for method in service.methods:
                 path = f"/{service.full_name}/{method.name}"
                 answer = getattr(answers, _CAPITAL.sub("_", method.name).lower())
-                door = Door(site, method, rules.get(method.full_name))
+                door = Door(site, method, rules.get(method.full_name), access)
                 self._handlers[path] = door.handler(answer)
 
     def service(
@@ -74,10 +79,13 @@ class Gate(grpc.GenericRpcHandler):
 class Door:
     """One method."""
 
-    def __init__(self, site: Site, method: MethodDescriptor, rule: Role | str | None) -> None:
+    def __init__(
+        self, site: Site, method: MethodDescriptor, rule: Role | str | None, access: AccessLog
+    ) -> None:
         self._site = site
         self._method = method
         self._rule = rule
+        self._access = access
         self._kind = GetMessageClass(method.input_type)
         self._is_ours = method.containing_service.file.package == OWN
         self._longest = site.settings.request_timeout
@@ -195,9 +203,8 @@ class Door:
         await context.abort(code, fault.sentence, tuple(about))
 
     def _log(self, code: grpc.StatusCode, began: float, caller: Caller) -> None:
-        if self._site.settings.access_log and log.isEnabledFor(logging.INFO):
-            took = (time.perf_counter() - began) * 1000
-            log.info("%s %s %.1f ms %s", self._method.full_name, code.name, took, caller.name)
+        took = (time.perf_counter() - began) * 1000
+        self._access.note((self._method.full_name, code.name, took, caller.name))
 
 
 async def _unless(ends: asyncio.Future[Any], parts: AsyncIterator[bytes]) -> bytes | None:

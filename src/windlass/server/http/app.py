@@ -10,21 +10,24 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ..access import AccessLog
 from ..faults import Malformed, NotSo, NotThere, fault_of
 from ..site import Site
-from .access import AccessLog
 from .answer import send_problem
 from .endpoint import Endpoint
 from .routes import ROUTES
 from .ui import Ui
 
 NO_PARAMETERS: Final[Mapping[str, str]] = {}
+LINE: Final = "%s %s %d %.1f ms %s"
+"""Of the access log: method, address of the route, status, milliseconds, caller."""
+
 NOTHING: Final = "There is nothing at this address; the API is described at /docs."
 
 
 def asgi(site: Site) -> ASGIApp:
     """The HTTP API of a site, to be served by itself or mounted into another app."""
-    access = AccessLog(is_kept=site.settings.access_log)
+    access = AccessLog("windlass.http", LINE, is_kept=site.settings.access_log)
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
         by_path.setdefault(route.path, {})[route.method] = Endpoint(route, site, access)

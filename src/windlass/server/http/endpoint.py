@@ -15,10 +15,10 @@ from http import HTTPStatus
 from typing import Any
 
 from ...observe.carrier import join
+from ..access import AccessLog
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Draining, Late, fault_of
 from ..site import Site
-from .access import AccessLog
 from .answer import CLOSE, Send, encoded, send_lines, send_problem, send_whole
 from .body import Body, Disconnected, Query, Receive, read_body
 from .call import Call, Events, Headers, Lines, Scope, address_of
