@@ -13,7 +13,7 @@ from statistics import median
 
 import uvloop
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased, TraceIdRatioBased
 
 from windlass import Windlass
 from windlass.observe.tracing import Tracing
@@ -35,6 +35,7 @@ def lines() -> Iterator[Line]:
         "carrying": (True, bare),
         "without a provider": (False, unprovided),
         "unsampled": (True, unsampled),
+        "untraced": (False, untraced),
         "logging": (False, logging_),
     }
     found: dict[str, list[float]] = {name: [] for name in ways}
@@ -47,6 +48,7 @@ def lines() -> Iterator[Line]:
     yield _ratio("tracing: a worker without a provider", found, "without a provider", 1.10)
     yield _ratio("tracing: a worker, unsampled", found, "unsampled", 1.25)
     yield _ratio("tracing: of that, the headers of the jobs", found, "carrying", 1.25)
+    yield _ratio("tracing: a worker, jobs that came without a trace", found, "untraced", 1.25)
     yield _ratio("logs: a worker whose jobs log a line", found, "logging", 4.0)
 
 
@@ -88,6 +90,13 @@ def unsampled(url: str) -> float:
     """The same, with the real SDK, which records none of it."""
     app = Windlass(url)
     app.observe(Tracing(provider()))
+    return uvloop.run(drained(app))
+
+
+def untraced(url: str) -> float:
+    """The same, where each job begins a trace that the sampler does not keep."""
+    app = Windlass(url)
+    app.observe(Tracing(TracerProvider(sampler=ParentBased(TraceIdRatioBased(0.0)))))
     return uvloop.run(drained(app))
 
 

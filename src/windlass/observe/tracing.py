@@ -33,6 +33,7 @@ from .propagation import (
     headers_of,
     unsampled,
 )
+from .roots import Roots, roots_of
 from .spans import MOST_LINKS, attributes, fail, links_of, note_wait, of_run
 
 MOST_REMEMBERED: Final = 4_096
@@ -76,6 +77,8 @@ class Tracing(Observer):
         """a trace that is not recorded elsewhere is not recorded here"""
         self._begins = True
         """some trace may begin here"""
+        self._roots: Roots | None = None
+        """with a sampler that looks at nothing but the id of a trace"""
         self._lock = threading.Lock()
         self._open: dict[str, tuple[Span, float]] = {}
         """of jobs that are being enqueued, by their header, and since when"""
@@ -91,6 +94,10 @@ class Tracing(Observer):
         around = trace.get_current_span(parent).get_span_context()
         if self._obeys and around.is_valid and not around.trace_flags.sampled:
             return headers_of(around, parent)
+        if self._roots is not None and not around.is_valid:
+            dropped = self._roots.dropped("enqueue", SpanKind.PRODUCER)
+            if dropped is not None:
+                return headers_of(dropped.get_span_context(), parent)
         span = tracer.start_span(
             f"enqueue {job.queue}",
             parent,
@@ -127,6 +134,11 @@ class Tracing(Observer):
         if job.spec.task.startswith(OURS) or not (headers or self._begins):
             return
         parent = context_of(headers) if headers else EMPTY
+        if self._roots is not None and PARENT not in headers:
+            dropped = self._roots.dropped("run", SpanKind.CONSUMER)
+            if dropped is not None:
+                context.attach(trace.set_span_in_context(dropped, parent))
+                return
         # A sampler that looks at nothing but the trace needs to know nothing else.
         about = None if self._obeys else of_run(job)
         links = links_of(job, headers) if headers or job.error is not None else ()
@@ -185,7 +197,9 @@ class Tracing(Observer):
         told = _description(provider)
         self._obeys = _USUAL.fullmatch(told) is not None
         self._begins = not (self._obeys and "root:AlwaysOffSampler" in told)
-        self._tracer = provider.get_tracer("windlass")
+        tracer = provider.get_tracer("windlass")
+        self._roots = roots_of(tracer) if self._obeys and self._begins else None
+        self._tracer = tracer
         return self._tracer
 
     def _opened(self, job: NewJob, span: Span, header: str) -> Mapping[str, str]:
