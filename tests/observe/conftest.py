@@ -33,6 +33,12 @@ class Notes(Observer):
     def rejected(self, job: NewJob, error: BaseException) -> None:
         self.lines.append(("rejected", (job, error)))
 
+    def claimed(self, jobs: Sequence[Job], seconds: float) -> None:
+        self.lines.append(("claimed", (jobs, seconds)))
+
+    def finished(self, moves: Sequence[Transition], seconds: float) -> None:
+        self.lines.append(("finished", (moves, seconds)))
+
     def started(self, job: Job, waited: float) -> None:
         self.lines.append(("started", (job, waited)))
 

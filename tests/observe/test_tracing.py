@@ -18,6 +18,8 @@ from windlass.testing.work import work
 
 from .spans import Spans, about, id_of, links_of, parent_of, trace_of
 
+COUNT = "messaging.batch.message_count"
+
 
 @pytest.fixture
 def spans(app: Windlass) -> Spans:
@@ -92,7 +94,40 @@ async def test_calls_of_the_store_by_a_handler_are_children_of_the_run(
     await look.aenqueue()
     await work(app)
     assert parent_of(spans.one("store queues")) == id_of(spans.one("run default"))
-    assert not spans.named("store claim"), "what a worker does all the time is nobody's trace"
+
+
+async def test_what_a_worker_asks_for_many_jobs_is_a_span_that_is_linked_to_them(
+    app: Windlass, spans: Spans
+) -> None:
+    @app.task
+    async def any() -> None: ...
+
+    for _ in range(3):
+        await any.aenqueue()
+    await work(app)
+    for call, kind, of in (
+        ("claim", "receive", "enqueue default"),
+        ("finish", "settle", "run default"),
+    ):
+        # Most often one of each; a slow machine may take them in parts.
+        shared = spans.named(f"store {call}")
+        linked = [id for span in shared for id in (parent_of(span), *links_of(span))]
+        assert {*linked} == {id_of(span) for span in spans.named(of)}
+        assert len(linked) == sum(int(str(about(s)[COUNT])) for s in shared) == 3
+        assert {about(span)["messaging.operation.type"] for span in shared} == {kind}
+        assert {span.kind for span in shared} == {SpanKind.CLIENT}
+
+
+async def test_a_call_for_jobs_that_are_not_recorded_has_no_span(app: Windlass) -> None:
+    spans = Spans().of(app)
+
+    @app.task
+    async def any() -> None: ...
+
+    with Spans(ALWAYS_OFF).tracer.start_as_current_span("request"):
+        await any.aenqueue()
+    await work(app)
+    assert not spans.all
 
 
 async def test_a_failed_attempt_has_its_error_and_the_next_one_is_linked_to_it(

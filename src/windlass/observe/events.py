@@ -60,6 +60,9 @@ class Observer:
     def working(self, worker: Working) -> None:
         """A worker starts."""
 
+    def claimed(self, jobs: Sequence[Job], seconds: float) -> None:
+        """A call of the store has handed out these jobs. For stores opened afterwards."""
+
     def started(self, job: Job, waited: float) -> None:
         """An attempt begins, `waited` seconds after the job was due.
 
@@ -76,6 +79,9 @@ class Observer:
         `move` is what is going to be written: that can still be `refused`. None where the lease is
         lost, and nothing is.
         """
+
+    def finished(self, moves: Sequence[Transition], seconds: float) -> None:
+        """A call of the store has written these moves, or refused them. As with `claimed`."""
 
     def lost(self, job: Job) -> None:
         """A job in hand was cancelled or taken over; its attempt, if it has begun, is stopped."""
@@ -131,8 +137,10 @@ class Events:
     enqueued: Listeners[[NewJob, Receipt]]
     rejected: Listeners[[NewJob, BaseException]]
     working: Listeners[[Working]]
+    claimed: Listeners[[Sequence[Job], float]]
     started: Listeners[[Job, float]]
     ended: Listeners[[Job, Transition | None, float, BaseException | None]]
+    finished: Listeners[[Sequence[Transition], float]]
     lost: Listeners[[Job]]
     cancelled: Listeners[[Job]]
     refused: Listeners[[Job]]

@@ -77,6 +77,12 @@ def context_of(headers: Mapping[str, str]) -> Context:
     return _baggage.extract(dict(headers), made) if BAGGAGE in headers else made
 
 
+def recorded(headers: Mapping[str, str] | None) -> SpanContext | None:
+    """The span that a job was enqueued in, if it is recorded."""
+    parent = headers.get(PARENT) if headers else None
+    return span_context(parent) if parent and parent[-1] not in UNSAMPLED else None
+
+
 def unsampled(headers: Mapping[str, str]) -> Context | None:
     """The context of a job whose trace is not recorded, if there is nothing else to take over."""
     parent = headers.get(PARENT)

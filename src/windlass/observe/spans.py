@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer
+from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    set_span_in_context,
+)
 
 from ..core.model import Job
-from .propagation import LINKS, span_context
+from .propagation import EMPTY, LINKS, span_context
 
 MOST_LINKS: Final = 32
+MOST_SHARED: Final = 128
+"""So many links does the SDK keep of a span, if it is not told otherwise."""
 
 
 def links_of(job: Job, headers: Mapping[str, str]) -> Sequence[Link]:
@@ -37,6 +50,31 @@ def note_wait(tracer: Tracer, job: Job, parent: Context, waited: float) -> None:
         f"wait {job.queue}", parent, SpanKind.INTERNAL, about, start_time=start
     )
     span.end(end)
+
+
+def note_shared(
+    tracer: Tracer, call: str, kind: str, about: Sequence[SpanContext], number: int, seconds: float
+) -> None:
+    """A span of a call of the store for `number` jobs, of which those in `about` are recorded.
+
+    It is in the trace of the first of these, and linked to the others.
+    """
+    now = time.time_ns()
+    first, *others = about[:MOST_SHARED]
+    tracer.start_span(
+        f"store {call}",
+        set_span_in_context(NonRecordingSpan(first), EMPTY),
+        SpanKind.CLIENT,
+        {
+            "messaging.system": "windlass",
+            "messaging.operation.name": call,
+            "messaging.operation.type": kind,
+            "messaging.batch.message_count": number,
+            "windlass.store.call": call,
+        },
+        [Link(other, {"windlass.link": "same call"}) for other in others],
+        start_time=now - int(seconds * 1e9),
+    ).end(now)
 
 
 def of_run(job: Job) -> dict[str, str | int]:

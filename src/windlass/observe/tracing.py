@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from .events import Events, Observer
 
 try:
     from opentelemetry import context, trace
-    from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+    from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode, Tracer
 except ImportError:
     raise MissingExtra("Tracing needs an extra: pip install 'windlass[tracing]'.") from None
 
@@ -31,10 +31,11 @@ from .propagation import (
     PARENT,
     context_of,
     headers_of,
+    recorded,
     unsampled,
 )
 from .roots import Roots, roots_of
-from .spans import MOST_LINKS, attributes, fail, links_of, note_wait, of_run
+from .spans import MOST_LINKS, attributes, fail, links_of, note_shared, note_wait, of_run
 
 MOST_REMEMBERED: Final = 4_096
 """Jobs enqueued here, sampled, whose spans those that depend on them are linked to."""
@@ -83,6 +84,8 @@ class Tracing(Observer):
         self._open: dict[str, tuple[Span, float]] = {}
         """of jobs that are being enqueued, by their header, and since when"""
         self._remembered: dict[str, str] = {}
+        self._ended: dict[tuple[str, int], SpanContext] = {}
+        """of attempts that are about to be written"""
 
     def enqueuing(self, job: NewJob) -> Mapping[str, str] | None:
         tracer = self._tracer or self._found()
@@ -122,6 +125,14 @@ class Tracing(Observer):
         if span is not None:
             fail(span, error)
             span.end()
+
+    def claimed(self, jobs: Sequence[Job], seconds: float) -> None:
+        tracer = self._tracer or self._found()
+        if tracer is None:
+            return
+        about = [span for job in jobs if (span := recorded(job.spec.headers)) is not None]
+        if about:
+            note_shared(tracer, "claim", "receive", about, len(jobs), seconds)
 
     def started(self, job: Job, waited: float) -> None:
         tracer = self._tracer or self._found()
@@ -163,7 +174,18 @@ class Tracing(Observer):
             span.set_attribute("windlass.state", move.state.value)
             if move.state in FAILED and error is not None:
                 fail(span, error)
+            self._ended[job.id, job.fence] = span.get_span_context()
+            if len(self._ended) > MOST_REMEMBERED:
+                del self._ended[next(iter(self._ended))]
         span.end()
+
+    def finished(self, moves: Sequence[Transition], seconds: float) -> None:
+        if self._tracer is None or not self._ended:
+            return
+        found = [self._ended.pop((move.id, move.fence), None) for move in moves]
+        about = [span for span in found if span is not None]
+        if about:
+            note_shared(self._tracer, "finish", "settle", about, len(moves), seconds)
 
     def called(self, call: str, seconds: float, error: BaseException | None) -> None:
         tracer = self._tracer
