@@ -21,6 +21,8 @@ class Change(NamedTuple):
     apply: Callable[[Store, Sequence[str]], Awaitable[frozenset[str]]]
     is_in_effect: Callable[[Job], bool] = lambda job: False
     """whether a job is as the change would make it, if that leaves it where it may be met again"""
+    is_blind: bool = False
+    """whether it is also for jobs that are so damaged that no store can show them"""
 
 
 class Answer(NamedTuple):
@@ -36,7 +38,12 @@ REPLAY: Final = Change("replayed", REPLAYABLE, lambda store, ids: store.replay(i
 
 def delete(states: frozenset[State] = DELETABLE) -> Change:
     """The change to nothing, of jobs in these states only."""
-    return Change("deleted", states, lambda store, ids: store.delete(ids, states))
+    return Change(
+        "deleted",
+        states,
+        lambda store, ids: store.delete(ids, states),
+        is_blind=states == DELETABLE,
+    )
 
 
 DELETE_DEAD: Final = delete(frozenset({State.DEAD}))
@@ -69,7 +76,11 @@ async def change_jobs(store: Store, change: Change, ids: Sequence[str]) -> Answe
     refused: dict[str, str] = {}
     for start in range(0, len(asked), BATCH):
         batch = asked[start : start + BATCH]
-        done = await apply(store, change, await store.get(batch))
+        seen = await store.get(batch)
+        done = await apply(store, change, seen)
+        unseen = [id for id in batch if id not in seen]
+        if unseen and change.is_blind:
+            done |= await change.apply(store, unseen)
         changed += [id for id in batch if id in done]
         left = [id for id in batch if id not in done]
         found = await store.get(left)
@@ -94,4 +105,7 @@ def _reason(change: Change, id: str, job: Job | None) -> str:
         return f"{cannot}: it is {job.state}."
     if change is REPLAY and job.unique is not None:
         return f"{cannot}: another job that is not finished has its unique key {job.unique}."
-    return f"{cannot}: it was changed by someone else just now; try again."
+    return (
+        f"{cannot}: it was changed by someone else just now, or its record is damaged; "
+        "try again, or delete it."
+    )

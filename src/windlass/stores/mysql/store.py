@@ -15,7 +15,7 @@ from ..sql.dependents import ids_of
 from ..sql.operation import Plan, Statement
 from ..sql.renewal import renewed
 from ..sql.restore import restore
-from ..sql.rows import json_array, to_job
+from ..sql.rows import json_array, to_jobs
 from ..sql.store import SqlStore
 from . import claim, finish, insert, renew
 from .database import STORE, MysqlDatabase
@@ -79,7 +79,7 @@ class MysqlStore(SqlStore):
         if not ids:
             return {}
         [rows] = await self._mysql.ask(Statement("get", {"ids": ids}))
-        return {job.id: job for job in map(to_job, rows)}
+        return {job.id: job for job in to_jobs(rows)}
 
     async def claim(
         self, queues: Mapping[str, int], limit: int, lease: int, worker: str

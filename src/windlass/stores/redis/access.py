@@ -56,6 +56,10 @@ class Access:
         """A plain command on one key of the shard."""
         return await self._transport.send(self._keys.slot, command, self._keys.of(key), *words)
 
+    def key_of(self, name: str) -> str:
+        """A key of the shard in full."""
+        return self._keys.of(name)
+
     async def exist(self, *keys: str) -> int:
         """How many of these keys of the shard there are."""
         number: int = await self._transport.send(

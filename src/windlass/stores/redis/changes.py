@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, 
 from typing import Final, NamedTuple
 
 from ...core.model import Spec
+from ...core.states import DELETABLE
 from .attempts import Attempts
+from .discarding import discard
 from .edges import Ending
 from .names import Names
 from .parents import Dependent, Parents
@@ -67,8 +69,12 @@ class Changes:
 
     async def delete(self, ids: Sequence[str], states: str, moved: bool) -> frozenset[str]:
         found = await locate(self._shards, ids)
+        # In which state a damaged one is nobody knows: it goes if any may.
         done = await self._each(
-            found, ids, lambda shard, part, queues: shard.delete(part, queues, states, int(moved))
+            found,
+            ids,
+            lambda shard, part, queues: shard.delete(part, queues, states, int(moved)),
+            with_damaged=len(states) == len(DELETABLE),
         )
         elsewhere = [
             id
@@ -79,7 +85,9 @@ class Changes:
         await self._attempts.forget(elsewhere)
         return done
 
-    async def _each(self, found: Sequence[Here], ids: Sequence[str], step: Step) -> frozenset[str]:
+    async def _each(
+        self, found: Sequence[Here], ids: Sequence[str], step: Step, *, with_damaged: bool = False
+    ) -> frozenset[str]:
         """Take a step with jobs where they are; those for which it was carried out."""
         done: set[str] = set()
         endings: list[Ending] = []
@@ -87,6 +95,10 @@ class Changes:
             for part in parts(list(queues)):
                 needed = list({queues[id]: None for id in part})
                 answer = await step(shard, part, needed)
+                for id in answer.damaged if with_damaged else ():
+                    left = await discard(shard, id, shared=len(self._shards) > 1)
+                    endings += left.endings
+                    done |= await self._names.pay(shard, left)
                 endings += answer.endings
                 done |= await self._names.pay(shard, answer)
         await self._unblocking.see_to(in_order(endings, ids))

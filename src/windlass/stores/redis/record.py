@@ -7,6 +7,7 @@ byte tells which of the two it is.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from struct import Struct
 from typing import Any, Final, NamedTuple
@@ -109,6 +110,10 @@ class Sides(NamedTuple):
 
 
 NO_SIDES: Final = Sides()
+
+
+UNREADABLE: Final = (struct.error, ValueError, IndexError)
+"""What reading a damaged record may raise."""
 
 
 def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) -> Job:
@@ -251,6 +256,8 @@ def pack_run(job: Job) -> bytes:
 
 
 def queue_of(record: bytes) -> str:
+    if len(record) < HEAD_SIZE:
+        return DEFAULT_QUEUE  # so damaged that it does not tell
     (length,) = _LENGTH.unpack_from(record, HEAD_SIZE - 2)
     return unpack_queue(record[HEAD_SIZE : HEAD_SIZE + length])
 
@@ -283,5 +290,8 @@ def remote_key(record: bytes) -> str | None:
     """The unique key of a job that can be replayed, if another shard keeps it."""
     if is_ghost(record):
         return None
-    job = read(b"-", record)
+    try:
+        job = read(b"-", record)
+    except UNREADABLE:
+        return None
     return job.unique if record[19] & REMOTE_KEY and job.state in REPLAYABLE else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -18,6 +17,7 @@ from .record import (
     HAS_MAIL,
     HAS_PROGRESS,
     HAS_RESULT,
+    UNREADABLE,
     Sides,
     place_of,
     read,
@@ -66,7 +66,7 @@ def read_rows(values: Sequence[Any], ref: int) -> Iterator[Row]:
         sides = Sides(None if until is None else int(until), *rest)
         try:
             row = Row(read(raw, record, sides, ref), place_of(record))
-        except (struct.error, ValueError, IndexError) as error:
+        except UNREADABLE as error:
             log.warning("job %s is damaged and left out: %s", unpack_id(raw), error)
             continue
         yield row

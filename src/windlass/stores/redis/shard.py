@@ -48,6 +48,8 @@ class Answer(NamedTuple):
     owed: Sequence[Owed] = ()
     endings: Sequence[Ending] = ()
     """what it owes to dependents"""
+    damaged: frozenset[str] = frozenset()
+    """those that were to be deleted, and do not tell where they stand"""
 
 
 class Accepted(NamedTuple):
@@ -264,9 +266,10 @@ class Shard(Sight):
         more: Sequence[str] = (),
     ) -> Answer:
         args = [*words, *map(pack_id, ids)]
-        done, owed, ended = await self.run(name, queues, args, more=more)
+        done, owed, ended, *rest = await self.run(name, queues, args, more=more)
         endings = [Ending(self.number, raw) for raw in ended]
-        return Answer(frozenset(map(unpack_id, done)), read_owed(owed), endings)
+        damaged = frozenset(map(unpack_id, rest[0])) if rest else frozenset()
+        return Answer(frozenset(map(unpack_id, done)), read_owed(owed), endings, damaged)
 
     async def replay(
         self, ids: Sequence[str], queues: Sequence[str], taken: bool, tails: Sequence[bytes] = ()

@@ -18,6 +18,7 @@ from .record import (
     HEAD_SIZE,
     STATE_AT,
     STATES,
+    UNREADABLE,
     Sides,
     is_ghost,
     pack_id,
@@ -114,8 +115,15 @@ class Sight(Access):
         for part in parts(large):
             values = await self.send("HMGET", "large", *map(pack_id, part))
             specs |= dict(zip(part, values, strict=True))
-        jobs = (read(pack_id(id), raw, Sides(large=specs.get(id))) for id, raw in records.items())
-        return {job.id: job.spec for job in jobs if job.spec.parents}
+        related: dict[str, Spec] = {}
+        for id, raw in records.items():
+            try:
+                spec = read(pack_id(id), raw, Sides(large=specs.get(id))).spec
+            except UNREADABLE:
+                continue  # damaged: it is not replayed
+            if spec.parents:
+                related[id] = spec
+        return related
 
     async def blocked(self, after: str | None, limit: int) -> dict[str, Job]:
         """The first blocked jobs by id."""

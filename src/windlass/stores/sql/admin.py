@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ...core.model import Job, QueueStats
-from ...core.states import LIVE, REPLAYABLE, RESCHEDULABLE, State
+from ...core.states import DELETABLE, LIVE, REPLAYABLE, RESCHEDULABLE, State
 from . import attempts, journal, line, windows
 from .births import add_edges, find_parents
 from .cancel import call_off, stop_waiting
@@ -15,7 +15,7 @@ from .lanes import conclude
 from .line import Mover, is_special, movers
 from .lock import lock
 from .operation import Bulk, Operation, Row, Statement, one
-from .rows import Locked, json_array, to_job
+from .rows import STATES, Locked, json_array, to_jobs
 from .tally import Tally
 
 
@@ -23,7 +23,7 @@ def get(ids: Sequence[str]) -> Operation[dict[str, Job]]:
     if not ids:
         return {}
     rows = yield Statement("get", {"ids": json_array(list(ids))})
-    return {job.id: job for job in map(to_job, rows)}
+    return {job.id: job for job in to_jobs(rows)}
 
 
 def cancel(ids: Sequence[str], now: int) -> Operation[Ended]:
@@ -125,10 +125,14 @@ def _without_rivals(jobs: list[Locked], now: int) -> Operation[list[Locked]]:
 def delete(
     ids: Sequence[str], states: frozenset[State], now: int, *, moved: bool
 ) -> Operation[Ended]:
-    jobs = [job for job in (yield from lock(ids)) if job.state in states]
+    # What is in a state that there is not goes if any may: there is no other way for it to go.
+    any_goes = states == DELETABLE
+    locked = yield from lock(ids)
+    jobs = [job for job in locked if job.state in states or (any_goes and job.state not in STATES)]
     tally = Tally()
     for job in jobs:
-        tally.move(job.queue, job.state, None)
+        if job.state in STATES:
+            tally.move(job.queue, job.state, None)
     yield from stop_waiting(jobs)
     if jobs:
         yield from windows.free(job.id for job in jobs)
@@ -152,7 +156,9 @@ def resume(queue: str) -> Operation[None]:
 def queues() -> Operation[Sequence[QueueStats]]:
     counts: defaultdict[str, dict[State, int]] = defaultdict(dict)
     for queue, state, number in (yield Statement("counts")):
-        counts[queue][State(state)] = number
+        # A count of something else was written by somebody else.
+        if state in STATES:
+            counts[queue][State(state)] = number
     paused = {name for (name,) in (yield Statement("paused"))}
     names = sorted(counts.keys() | paused)
     return [QueueStats(name, counts.get(name, {}), name in paused) for name in names]

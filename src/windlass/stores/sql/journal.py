@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...core.model import Entry
 from .operation import Bulk, Operation, Statement, one
-from .rows import json_array, to_job
+from .rows import json_array, to_jobs
 
 
 def is_kept() -> Operation[bool]:
@@ -26,7 +26,9 @@ def keep(on: bool) -> Operation[None]:
 
 def read(limit: int) -> Operation[Sequence[Entry]]:
     rows = yield Statement("read_journal", {"limit": limit})
-    return [Entry(str(row[0]), row[1], to_job(row[3:]), bool(row[2])) for row in rows]
+    return [
+        Entry(str(row[0]), row[1], job, bool(row[2])) for row in rows for job in to_jobs([row[3:]])
+    ]
 
 
 def trim(entries: Sequence[Entry]) -> Operation[None]:

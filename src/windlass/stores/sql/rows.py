@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ...core.model import Failure, Job, NewJob, decode_spec, encode_spec
@@ -22,7 +24,10 @@ from .fields import (
 )
 from .operation import Row
 
+log = logging.getLogger("windlass")
+
 TOP_PRIORITY: Final = 100
+STATES: Final = frozenset(State)
 
 COLUMNS: Final = (
     "id",
@@ -135,6 +140,15 @@ def to_job(row: Row) -> Job:
         row[20],
         None if row[21] is None else decode_mail(row[21]),
     )
+
+
+def to_jobs(rows: Iterable[Row]) -> Iterator[Job]:
+    """The jobs of rows; one in a state that there is not is left out, for nothing fits it."""
+    for row in rows:
+        if row[STATE] in STATES:
+            yield to_job(row)
+        else:
+            log.warning("job %s is damaged and left out: its state is %r", row[0], row[STATE])
 
 
 def to_claimed(row: Row, queue: str, fence: int, until: int, worker: str, now: int) -> Job:

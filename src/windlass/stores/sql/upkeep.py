@@ -31,7 +31,7 @@ def rescue(limit: int, lease: int, worker: str, now: int) -> Operation[Sequence[
     fence = one((yield Statement("next_fence")))
     yield Bulk("take_over", [(fence, now + lease, worker, id) for (id,) in expired])
     jobs = yield from get([id for (id,) in expired])
-    return [jobs[id] for (id,) in expired]
+    return [jobs[id] for (id,) in expired if id in jobs]
 
 
 def prune(limit: int, now: int) -> Operation[int]:

@@ -9,7 +9,7 @@
 local cancelled = {}
 for at = FIRST, #ARGV do
   local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
-  local job = record and parse(id, record)
+  local job = sound(id, record)
   if job and job.state <= RETRY and LINE[job.queue] then
     local ran = job.state == ACTIVE
     unindex(job)
@@ -19,7 +19,7 @@ for at = FIRST, #ARGV do
     note(id, build(job), ran)
     settle_finished(job)
     cancelled[#cancelled + 1] = id
-  elseif AGAIN and (not job or job.state == DONE_CANCELLED or job.state == GHOST) then
+  elseif AGAIN and (not record or (job and (job.state == DONE_CANCELLED or job.state == GHOST))) then
     cancelled[#cancelled + 1] = id -- by the first sending, whose answer was lost
   end
 end

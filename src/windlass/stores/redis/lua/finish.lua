@@ -31,8 +31,8 @@ local lost = {}
 local function was_mine(n)
   if not AGAIN then return false end
   if not records[n] or byte(records[n], 17) == GHOST then return true end
-  local job = parse(ids[n], records[n])
-  return job.fence and struct.pack('>i8', job.fence) == fences[n] and job.state ~= ACTIVE
+  local job = sound(ids[n], records[n])
+  return job and job.fence and struct.pack('>i8', job.fence) == fences[n] and job.state ~= ACTIVE
 end
 
 local function holds(n)
@@ -118,6 +118,10 @@ local function complete(n)
   local keep = DEFAULT_KEEP
   -- Nearly all have run and that is all there is to say of them.
   if flags ~= HAS_RUN or more > 0 then
+    if not is_whole(record, ACTIVE) then
+      lost[#lost + 1] = n - 1
+      return
+    end
     if has(flags, HAS_KEEP) > 0 then
       keep = struct.unpack('>i8', record, last + 1 + (has(flags, HAS_DUE) > 0 and 8 or 0))
     end
@@ -196,13 +200,16 @@ end
 -- Each goes before the one put to the front last: backwards, a batch keeps its order.
 for n = others, 1, -1 do
   local at = rest + 6 * n - 6
-  if holds(plain + n) then
+  local job = holds(plain + n) and sound(ids[plain + n], records[plain + n])
+  if job and LINE[job.queue] then
     local state, refund, result, moment, time = struct.unpack('>BBBBi8', ARGV[at + 2])
-    conclude(parse(ids[plain + n], records[plain + n]), {
+    conclude(job, {
       state = state, refund = refund, moment = moment, time = time,
       result = result == 1 and ARGV[at + 3] or nil, error = ARGV[at + 4],
       awaits = ARGV[at + 5] ~= '' and ARGV[at + 5] or nil,
     })
+  elseif holds(plain + n) then
+    lost[#lost + 1] = plain + n - 1 -- Damaged: it is rescued when its lease is over, and dies then.
   end
 end
 write_index()

@@ -113,8 +113,8 @@ end
 
 -- Carried out before, when the answer was lost: the same job, so it was accepted.
 local function is_mine(n, former)
-  if not AGAIN or not former then return false end
-  local job = parse(ids[n], former)
+  local job = AGAIN and sound(ids[n], former)
+  if not job then return false end
   if of_this_call(traits_of(job)[REPLACED_BY]) then return true end
   for _, rest in ipairs({ rests[n], followers[n] and followers[n].rest }) do
     local asked = parse(ids[n], struct.pack('>i8I8', 0, 0) .. rest)

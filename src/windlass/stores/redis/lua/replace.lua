@@ -11,11 +11,12 @@ local id, key, by, rest = ARGV[FIRST], ARGV[FIRST + 1], ARGV[FIRST + 2], ARGV[FI
 local raw
 if has(string.byte(rest, 4), HAS_TRAITS) > 0 then rest, raw = without_traits(rest) end
 local record = redis.call('HGET', JOBS, id)
-if AGAIN and is_live(record) and traits_of(parse(id, record))[REPLACED_BY] == by then
+local former = is_live(record) and sound(id, record)
+if AGAIN and former and traits_of(former)[REPLACED_BY] == by then
   return { 1, redis.call('HGET', OUTBOX, 'k' .. id) }
 end
 local old = live_holder(id, key)
-if not old and is_live(record) and string.byte(record, 17) ~= ACTIVE then return { -1, false } end
+if not old and former and former.state ~= ACTIVE then return { -1, false } end
 if not old or old.state == ACTIVE or not LINE[old.queue] then return { 0, false } end
 
 local place = next_place()

@@ -11,7 +11,7 @@ local due = tonumber(ARGV[FIRST + 1]) or NOW + tonumber(ARGV[FIRST])
 local changed = {}
 for at = FIRST + 2, #ARGV do
   local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
-  local job = record and parse(id, record)
+  local job = sound(id, record)
   if job and (job.state == PENDING or job.state == SCHEDULED or job.state == RETRY)
     and LINE[job.queue] then
     unindex(job)

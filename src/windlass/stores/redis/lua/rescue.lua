@@ -15,7 +15,9 @@ local fence = next_fence(ARGV[FIRST + 3])
 local until_then = string.format('%.0f', NOW + lease)
 local records, fields, leases, batch = {}, {}, {}, {}
 for n, record in ipairs(many(JOBS, ids)) do
-  local job = parse(ids[n], whole(record, ACTIVE, ''))
+  local found = whole(record, ACTIVE, '')
+  if found ~= record then found = mended(ids[n], found) end
+  local job = parse(ids[n], found)
   if job.fence then
     local former = string.format('%.0f', job.fence)
     dropped[former] = (dropped[former] or 0) + 1

@@ -36,9 +36,8 @@ end
 
 -- Carried out before, when the answer was lost: the same job, so it was taken in.
 local function is_mine(job, former)
-  if not AGAIN or not former then return false end
-  local mine = parse(job.id, former)
-  return mine.created == job.created and mine.queue == job.queue and mine.spec == job.spec
+  local mine = AGAIN and sound(job.id, former)
+  return mine and mine.created == job.created and mine.queue == job.queue and mine.spec == job.spec
     and mine.unique == job.unique and mine.fence == job.fence and mine.state == job.state
 end
 

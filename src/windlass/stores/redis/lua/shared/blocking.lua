@@ -22,7 +22,7 @@ local function add_edge(parent, record, shard, how, id, queue)
 end
 
 local function is_live(record)
-  return record and string.byte(record, 17) <= RETRY
+  return record and #record >= 26 and string.byte(record, 17) <= RETRY
 end
 
 -- A job in the place of one that is not there and that others are to wait for.

@@ -38,7 +38,7 @@ local open_groups = WITH_TURNS and function()
     local weight = struct.unpack('>I4', traits_of(job)[GROUP])
     local clock = tonumber(redis.call('HGET', META, 'clock ' .. job.queue) or 0)
     local greatest = last_place(own, own .. '\255', own) or 0
-    local wanted = math.max(BAND, clock, greatest) + math.max(1, math.floor(STEP / weight))
+    local wanted = math.max(BAND, clock, greatest) + math.max(1, math.floor(STEP / math.max(1, weight)))
     while last_place(all, all .. packed(wanted + 1), all .. packed(wanted)) do
       local beyond = wanted - wanted % SLOT + SLOT
       local last = last_place(all, all .. packed(beyond), all .. packed(wanted))

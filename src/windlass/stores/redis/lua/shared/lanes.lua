@@ -32,7 +32,7 @@ local open_lanes = WITH_TURNS and function()
     lane.full_at, lane.first, lane.last, length, at =
       struct.unpack('>I8I8I8H', raw, LIMITS_SIZE + 1)
     lane.ticket = string.sub(raw, at, at + length - 1)
-    for from = at + length, #raw, 12 do
+    for from = at + length, #raw - 11, 12 do
       lane.log[#lane.log + 1] = { struct.unpack('>I8I4', raw, from) }
     end
     return lane
@@ -57,6 +57,8 @@ local open_lanes = WITH_TURNS and function()
   function lanes.get(field, limits)
     if not loaded[field] then
       local raw = redis.call('HGET', LANES, field)
+      -- Damaged: as if it were new.
+      if raw and #raw < LIMITS_SIZE + 26 then raw = nil end
       if not raw and not limits then return nil end
       loaded[field] = raw and read(raw) or fresh(limits)
       loaded[field].field = field

@@ -4,9 +4,11 @@
 -- The name that a job awaits, or nil; and all words.
 local function mail_of(job)
   local raw = has(job.more, HAS_MAIL) > 0 and redis.call('HGET', MAIL, job.id)
-  if not raw then return nil, '' end
+  if not raw or #raw < 2 then return nil, '' end
   local length = struct.unpack('>H', raw)
   if length == 0 then return nil, string.sub(raw, 3) end
+  -- Damaged: whoever waits for it waits until its time is over, and no longer.
+  if length + 1 > #raw then return nil, '' end
   return string.sub(raw, 3, length + 1), string.sub(raw, length + 2)
 end
 
@@ -25,7 +27,7 @@ end
 -- A word by its name.
 local function word_in(words, name)
   local at = 1
-  while at <= #words do
+  while at + 5 <= #words do
     local length, size, start = struct.unpack('>HI4', words, at)
     at = start + length + size
     if string.sub(words, start, start + length - 1) == name then

@@ -64,8 +64,8 @@ end
 -- Whether this is the record of a job in this state, with all the parts that its flags tell of.
 local function is_whole(record, state)
   if not record then return false end
-  local found, flags, _, _, _, _, _, _, high, low = string.byte(record, 17, 26)
-  if not low or found ~= state then return false end
+  local found, flags, priority, _, _, _, _, _, high, low = string.byte(record, 17, 26)
+  if not low or found ~= state or priority > 100 then return false end
   local size, need = #record, 26 + 256 * high + low
   if flags == 0 then return size >= need end
   if has(flags, HAS_DUE) > 0 then need = need + 8 end
@@ -92,4 +92,15 @@ local function whole(record, state, queue)
   if is_whole(record, state) then return record end
   local head = struct.pack('>i8I8BBBBI4H', NOW, BIAS, state, 0, DEFAULT_PRIORITY, 0, 0, #queue)
   return head .. queue .. (record or '')
+end
+
+-- The job in a record, whatever its state; nil if there is none, or it is damaged. A script that
+-- stopped there would leave half of its work.
+local function sound(id, record)
+  local state = record and string.byte(record, 17)
+  if not state or state > GHOST or not is_whole(record, state) then return nil end
+  local flags = string.byte(record, 18)
+  if state == ACTIVE and has(flags, HAS_RUN) == 0 then return nil end
+  if state >= DONE_COMPLETED and state < GHOST and has(flags, HAS_DONE) == 0 then return nil end
+  return parse(id, record)
 end

@@ -11,9 +11,8 @@ end
 -- The job of this id, if it is live and holds this key.
 local function live_holder(id, key)
   local record = redis.call('HGET', JOBS, id)
-  if not is_live(record) then return nil end
-  local job = parse(id, record)
-  return key_of(job) == key and job or nil
+  local job = is_live(record) and sound(id, record)
+  return job and key_of(job) == key and job or nil
 end
 
 -- When a new job is to run: below zero its time is a delay.

@@ -16,12 +16,14 @@ local WITH_TURNS = NEEDS_TURNS
 -- define: TURN 5
 -- define: GROUP 6
 -- define: LAST_TRAIT 6
+local SHORTEST = { [WINDOW] = 8, [LANE] = 41, [GROUP] = 4 } -- what is below that was damaged
 local function read_traits(raw)
   local found, at = {}, 1
   while at + 2 <= #raw do
     local tag, length, start = struct.unpack('>BH', raw, at)
     at = start + length
-    found[tag] = string.sub(raw, start, at - 1)
+    local value = string.sub(raw, start, at - 1)
+    if #value >= (SHORTEST[tag] or 0) then found[tag] = value end
   end
   return found
 end
@@ -50,10 +52,15 @@ local function save_traits(job)
   end
 end
 
--- A record that was damaged and is one again (see `whole`), with the flag that its traits ask for.
+-- A record that was damaged and is one again (see `whole`), with the flags that its traits and its
+-- dependents ask for: its slot is to be given up, and they are to be told.
 local function mended(id, record)
-  if redis.call('HEXISTS', TRAITS, id) == 0 then return record end
-  return string.sub(record, 1, 19) .. string.char(HAS_TRAITS) .. string.sub(record, 21)
+  local more = redis.call('HEXISTS', TRAITS, id) == 1 and HAS_TRAITS or 0
+  local own = struct.pack('>H', #id) .. id
+  if redis.call('ZLEXCOUNT', DEPENDENTS, '[' .. own, '(' .. own .. '\255') > 0 then
+    more = more + HAS_DEPENDENTS
+  end
+  return string.sub(record, 1, 19) .. string.char(more) .. string.sub(record, 21)
 end
 
 -- A record as a new job brings it, without its traits; and these.

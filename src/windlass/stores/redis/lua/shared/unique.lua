@@ -4,6 +4,8 @@
 -- No id begins with this byte.
 -- define: LENT 255
 -- define: LENT_HEAD 17
+-- The tag of a shard that has no others beside it (see keys.py): whoever has a key is here.
+-- define: IS_ALONE (string.find(JOBS, '{0}:jobs', 1, true) ~= nil)
 local function lent(till, number, id)
   return struct.pack('>BI8I8', LENT, till, number) .. id
 end
@@ -16,11 +18,18 @@ end
 -- The job that holds a key now.
 local function holder_of(key)
   local value = redis.call('HGET', UNIQUE, key)
-  if value and string.byte(value) == LENT then
-    local till = struct.unpack('>I8', value, 2)
+  if not value then return nil end
+  if string.byte(value) == LENT then
+    local till = #value > LENT_HEAD and struct.unpack('>I8', value, 2) or NOW
     if till > 0 and till <= NOW then return nil end
+    return whose(value)
   end
-  return whose(value)
+  -- One that was damaged and died did not know of its key any more, so that it kept it.
+  local record = redis.call('HGET', JOBS, value)
+  if not record then return not IS_ALONE and value or nil end
+  local state = string.byte(record, 17)
+  if state and state >= DONE_COMPLETED and state <= DONE_CANCELLED then return nil end
+  return value
 end
 
 -- Lets a job hold a key: for so many milliseconds, if that is given. What is in WINDOWS of a key
