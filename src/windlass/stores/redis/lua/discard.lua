@@ -13,8 +13,8 @@ local id, is_last, is_shared = ARGV[FIRST], ARGV[FIRST + 1] == '1', ARGV[FIRST +
 local record = redis.call('HGET', JOBS, id)
 if (record and sound(id, record)) or redis.call('ZSCORE', LEASES, id) then return { 0, {}, {} } end
 
-for queue, line in pairs(LINE) do
-  if redis.call('ZREM', line, id) == 1 then count(queue, PENDING, -1) end
+for queue in pairs(LINE) do
+  if redis.call('ZREM', LINE[queue], id) == 1 then count(queue, PENDING, -1) end
 end
 local at = FIRST + 3
 for _ = 1, tonumber(ARGV[at]) do
