@@ -185,3 +185,20 @@ async def test_a_dry_round_is_no_action_for_the_audit_log(
         assert "change_many" not in caplog.text
         await api.post("jobs/bulk", {"action": "cancel", "where": {"argument": ["1"]}})
         assert "change_many" in caplog.text
+
+
+async def test_what_has_left_the_states_of_the_filter_by_then_is_not_deleted(
+    api: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(api, 3)
+    find = api.store.find
+
+    async def overtaken(query: Any) -> Any:
+        page = await find(query)
+        await api.store.cancel([page.jobs[0].id])
+        return page
+
+    monkeypatch.setattr(api.store, "find", overtaken)
+    done = await to_the_end(api, "delete", {"states": ["pending"]})
+    assert (total(done, "changed"), total(done, "left")) == (2, 1)
+    assert await api.number(State.CANCELLED) == 1

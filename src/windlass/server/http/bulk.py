@@ -91,6 +91,9 @@ async def change_many(call: Call[None, Action]) -> Outcome:
         assert asked.where is not UNSET
         place = await start(call, _change(asked), asked.where, asked.cursor)
         change = _change(asked, place.began)
+        if asked.action == "delete":
+            # What has gone on to another state since it was found stays.
+            change = delete(frozenset(fitting(change, asked.where)))
         outcome = await change_round(call, change, asked.where, place, asked.most, dry=asked.dry)
     if not asked.dry:
         about = {"where": asked.where} if asked.ids is UNSET else {"ids": asked.ids[:MOST_NAMED]}
