@@ -155,13 +155,13 @@ def test_a_schedule_that_nobody_saw_to_is_late() -> None:
     assert one(Situation(now=NOW, schedules=[behind])) == Attention(
         "cron",
         "The schedule nightly is late: nobody has enqueued the job of its tick of "
-        "2027-01-15T03:00:00.000Z (5 h ago).",
+        "2027-01-15 03:00 UTC (5 h ago).",
         "default",
         "nightly",
     )
     skips = schedule(last=NOW - 24 * 60 * MINUTE)
     assert one(Situation(now=NOW, schedules=[skips])).text == (
-        "The schedule nightly missed its tick of 2027-01-15T03:00:00.000Z (5 h ago): no worker "
+        "The schedule nightly missed its tick of 2027-01-15 03:00 UTC (5 h ago): no worker "
         "or server was there to enqueue its job."
     )
 

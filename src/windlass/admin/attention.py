@@ -18,7 +18,7 @@ from ..core.states import State
 from ..core.workers import WorkerInfo
 from ..errors import InvalidOption
 from .facts import served_by
-from .moment import iso, span
+from .moment import date, span
 
 Kind = Literal["no_worker", "old", "dead", "failing", "cron", "paused"]
 
@@ -158,7 +158,7 @@ def _cron(found: Situation) -> _Judged:
 
 
 def _lateness(schedule: Schedule, tick: int, late: int) -> str:
-    when = f"{iso(tick)} ({span(late)} ago)"
+    when = f"{date(tick)} ({span(late)} ago)"
     if schedule.missed == "skip":
         return f"missed its tick of {when}: no worker or server was there to enqueue its job"
     return f"is late: nobody has enqueued the job of its tick of {when}"

@@ -22,6 +22,11 @@ def iso(ms: int | None) -> str | None:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def date(ms: int) -> str:
+    """A moment of the store for people, to the minute: `2026-03-01 09:30 UTC`."""
+    return f"{to_datetime(min(max(ms, EARLIEST), LATEST)):%Y-%m-%d %H:%M} UTC"
+
+
 def relative(ms: int | None, now: float | None = None) -> str:
     """A moment as people say it: `3 min ago`, `in 5 s`; `now` is in seconds."""
     if ms is None:
