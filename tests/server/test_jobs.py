@@ -52,6 +52,8 @@ async def test_arguments_of_redacted_names_are_hidden(serve: Serve, shop: Shop) 
     assert (await api.get(f"jobs/{by_position}")).json["args"] == ["***"]
     job = (await api.get(f"jobs/{by_name}")).json
     assert (job["args"], job["kwargs"]) == ([1], {"b": "***"})
+    listed = (await api.get("jobs", params={"preview": "true"})).json["previews"]
+    assert listed == {by_position: '"***"', by_name: '1, b="***"'}
 
 
 async def test_without_an_app_every_positional_argument_is_hidden(serve: Serve) -> None:

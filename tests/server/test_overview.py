@@ -11,7 +11,7 @@ from tests.server.shop import Shop
 from windlass.core.stats import COARSE, FINE, Tally, bucket, timed
 from windlass.core.workers import WorkerInfo
 from windlass.errors import StoreUnavailable
-from windlass.server import panorama
+from windlass.server import panorama, trend
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +106,7 @@ async def test_a_key_with_queues_has_an_overview_of_these(api: Served) -> None:
 async def test_one_look_serves_all_who_ask_at_the_same_time(
     api: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(panorama, "LASTS", 60.0)
+    monkeypatch.setattr(api.site.lookout, "lasts", 60.0)
     looks = 0
     queues = api.store.queues
 
@@ -125,7 +125,7 @@ async def test_a_look_that_failed_is_not_remembered(
     serve: Serve, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = await serve(shop)
-    monkeypatch.setattr(panorama, "LASTS", 60.0)
+    monkeypatch.setattr(api.site.lookout, "lasts", 60.0)
 
     async def away() -> None:
         raise StoreUnavailable("gone")
@@ -134,6 +134,29 @@ async def test_a_look_that_failed_is_not_remembered(
         broken.setattr(api.store, "schedules", away)
         assert (await api.get("overview")).status == 503
     assert (await api.get("overview")).status == 200
+
+
+async def test_what_each_queue_has_done_is_told_step_by_step_with_one_call_of_the_store(
+    api: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for queue in ("a", "b", "b", "c"):
+        await api.enqueue("greet", "Ada", queue=queue, delay=60)
+    await api.store.tally("w", 1, [Tally("a", {"completed": 7}), Tally("b", {"failed": 2})])
+    asked: list[Any] = []
+    stats = api.store.stats
+
+    async def counted(*args: Any) -> Any:
+        asked.append(args)
+        return await stats(*args)
+
+    monkeypatch.setattr(api.store, "stats", counted)
+    monkeypatch.setattr(trend, "MOST_DRAWN", 2)
+    found = [(await api.get("stats/queues")).json for _ in range(3)]
+    assert found[0]["step"] == COARSE / 1000
+    assert found[0]["queues"] == {"a": [0] * 24 + [7], "b": [0] * 25}
+    assert len(asked) == 1
+    key = await api.add_key("read", queues=["c"])
+    assert (await api.get("stats/queues", key=key)).json["queues"] == {"c": [0] * 25}
 
 
 async def test_what_was_done_is_told_by_time(api: Served) -> None:

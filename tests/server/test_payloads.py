@@ -123,3 +123,13 @@ async def test_a_payload_in_text_is_base64(bare: Served) -> None:
 async def test_integers_of_any_size_keep_their_value(api: Served, shop: Shop) -> None:
     id = await api.enqueue("add", 2**70, 1)
     assert await result(api, shop, id) == 2**70 + 1
+
+
+async def test_a_list_has_the_beginning_of_what_jobs_were_given_if_asked(api: Served) -> None:
+    short = await api.enqueue("add", 1, kwargs={"b": 5}, delay=60)
+    long = await api.enqueue("greet", "é" * 500, delay=60)
+    large = await api.enqueue("greet", "x" * 10_000, delay=60)
+    assert (await api.get("jobs")).json["previews"] == {}
+    found = (await api.get("jobs", params={"preview": "true"})).json["previews"]
+    assert found == {short: "1, b=5", long: '"' + "é" * 118 + "…"}
+    assert large not in found

@@ -13,12 +13,13 @@ from ..config import ServerSettings
 from ..core.limit import Limit
 from ..observe.ledger import Ledger
 from ..stores.contract import Store
+from . import panorama, trend
 from .audit import Audit
 from .caller import Caller
 from .keyring import Keyring
+from .lookout import Lookout
 from .meter import Meter
 from .offer import Offers
-from .panorama import Lookout
 from .pulse import Pulse
 from .scope import scoped
 from .throttle import Throttle
@@ -49,7 +50,8 @@ class Site(NamedTuple):
     ledger: Ledger
     draining: asyncio.Event
     """set when the server is about to stop: nobody is to wait for anything any more"""
-    lookout: Lookout
+    lookout: Lookout[panorama.Panorama]
+    trends: Lookout[trend.Trend]
     logins: Throttle
     """counts wrong keys by the address that they come from"""
     authorize: Authorize | None = None
@@ -94,7 +96,8 @@ async def make_site(
         meter,
         ledger,
         asyncio.Event(),
-        Lookout(),
+        Lookout(panorama.take, panorama.LASTS),
+        Lookout(trend.take, trend.LASTS),
         Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),
         authorize,
     )

@@ -15,6 +15,7 @@ from ...history.query import Attempt, Sort
 from ..offer import Seconds
 from .call import Call
 from .jobs import JobPage, Limit, id_in
+from .preview import previews
 from .shown import shown
 from .sieve import Moment, pair_in
 
@@ -38,6 +39,8 @@ class HistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     ascending: bool = False
     limit: Limit = 100
     cursor: str | None = None
+    preview: bool = False
+    """with the beginning of their arguments"""
 
 
 class AttemptView(msgspec.Struct, frozen=True):
@@ -72,9 +75,11 @@ async def search_history(call: Call[HistoryParameters, None]) -> JobPage:
     fields: dict[str, Any] = msgspec.structs.asdict(asked)
     fields["states"] = fields.pop("state")
     fields["labels"] = dict(map(pair_in, fields.pop("label")))
+    wants_preview = fields.pop("preview")
     given = {name: value for name, value in fields.items() if value is not None}
     page = await call.site.app.history.afind(**given)
-    return JobPage([record(job) for job in page.jobs], page.cursor, len(page.jobs))
+    begun = previews(call.site, page.jobs) if wants_preview else {}
+    return JobPage([record(job) for job in page.jobs], page.cursor, len(page.jobs), begun)
 
 
 async def get_past(call: Call[None, None]) -> PastJob:

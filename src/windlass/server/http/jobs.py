@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -19,7 +19,8 @@ from ...errors import UnknownJob
 from ...stores.contract import Store
 from ..offer import Seconds
 from .call import Call, Reply
-from .scan import scan
+from .preview import previews
+from .scan import Found, scan
 from .shown import shown
 from .sieve import Filters, Sieve
 
@@ -35,6 +36,8 @@ class JobsQuery(Filters, frozen=True, kw_only=True, forbid_unknown_fields=True):
     task: str | None = None
     limit: Limit = 100
     cursor: str | None = None
+    preview: bool = False
+    """with the beginning of their arguments"""
 
 
 class JobPage(msgspec.Struct, frozen=True):
@@ -45,6 +48,8 @@ class JobPage(msgspec.Struct, frozen=True):
     cursor: str | None
     looked_at: int = 0
     """jobs that were looked at for this page"""
+    previews: Mapping[str, str] = {}
+    """if asked for: by their ids, the beginning of what jobs were given, where it can be read"""
 
 
 async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
@@ -57,13 +62,17 @@ async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
         limit=asked.limit,
         cursor=asked.cursor,
     )
-    return await listed(call.store, query, Sieve(call.site, asked))
+    found = await scan(call.store, query, Sieve(call.site, asked))
+    return page_of(found, previews(call.site, found.jobs) if asked.preview else {})
 
 
 async def listed(store: Store, query: JobQuery, sieve: Sieve) -> JobPage:
     """As many jobs as asked for, unless that takes too many looks: the client can go on."""
-    found = await scan(store, query, sieve)
-    return JobPage([record(job) for job in found.jobs], found.cursor, found.looked_at)
+    return page_of(await scan(store, query, sieve))
+
+
+def page_of(found: Found, begun: Mapping[str, str] = {}) -> JobPage:
+    return JobPage([record(job) for job in found.jobs], found.cursor, found.looked_at, begun)
 
 
 def asked_queue(name: str | None) -> str | None:

@@ -106,6 +106,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     route("GET", f"{V1}/history/{{id}}", READ, history.get_past),
     route("GET", f"{V1}/overview", READ, overview.get_overview),
     route("GET", f"{V1}/stats", READ, stats.get_stats),
+    route("GET", f"{V1}/stats/queues", READ, stats.get_trends),
     route("GET", f"{V1}/events", READ, events.follow),
     route("GET", f"{V1}/me", ANY, login.get_me),
     route(

@@ -1,4 +1,4 @@
-"""What was done in the last hour or day, and how long it waited and ran."""
+"""What was done in the last hours, and how long it waited and ran."""
 
 from __future__ import annotations
 
@@ -79,6 +79,22 @@ async def get_stats(call: Call[StatsQuery, None]) -> StatsView:
         _percentiles(total, "run"),
         _percentiles(total, "wait"),
     )
+
+
+class Trends(msgspec.Struct, frozen=True):
+    """Jobs that were completed in each queue, step by step; the last step is going on."""
+
+    step: float
+    """how long one is, in seconds"""
+    since: str | None
+    until: str | None
+    queues: Mapping[str, Sequence[int]]
+
+
+async def get_trends(call: Call[None, None]) -> Trends:
+    """Show how many jobs were completed in each queue over the last four hours."""
+    found = await call.site.trends.get(call.store, call.caller.queues)
+    return Trends(COARSE / 1000, iso(found.since), iso(found.until), found.done)
 
 
 def _point(found: StatPoint) -> Point:
