@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.dashboard.browser import Watched
 
@@ -11,6 +11,26 @@ CHANGES = re.compile(
     "Pause|Resume|Purge|Cancel|Replay|Delete|Reschedule|Priority|Signal|Edit|Run|Remove|Add|Quiet|Stop"
 )
 Role = Literal["button", "link", "row", "heading", "status", "dialog", "alert", "checkbox", "main"]
+
+
+class Held:
+    """Requests that are held up until a test lets them go on."""
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self._page = page
+        self._pattern = pattern
+        self.routes: list[Route] = []
+        page.route(pattern, lambda route: self.routes.append(route))
+
+    def take(self) -> Route:
+        """The next of them."""
+        while not self.routes:
+            # The page goes on only while it is waited for.
+            self._page.wait_for_timeout(10)
+        return self.routes.pop(0)
+
+    def end(self) -> None:
+        self._page.unroute(self._pattern)
 
 
 class Screen:
@@ -80,6 +100,10 @@ class Screen:
         """Of all buttons that change something, there are these."""
         found = self.page.locator("main").get_by_role("button", name=CHANGES).all_inner_texts()
         assert found == [*names]
+
+    def hold(self, pattern: str) -> Held:
+        """Hold up requests from now on."""
+        return Held(self.page, pattern)
 
     def open(self, path: str) -> None:
         """Go there without loading the page anew."""

@@ -2,11 +2,13 @@
 
 import re
 
-from playwright.sync_api import Route, expect
+import pytest
+from playwright.sync_api import expect
 
 from tests.dashboard.conftest import Visit
 from tests.dashboard.house import House
 from windlass.core.states import State
+from windlass.server.http import scan
 
 LATER = {"delay": 3600}
 
@@ -53,10 +55,36 @@ def test_pages_follow_each_other(shop: House, visit: Visit) -> None:
     screen = visit("ui/jobs?state=scheduled")
     expect(screen.rows).to_have_count(50)
     screen.sees("50 shown of 60")
+    screen.rows.first.get_by_role("checkbox").click()
     screen.click("Next page", "link")
     expect(screen.rows).to_have_count(10)
+    screen.sees("1 job selected")
+    expect(screen.find("button", "Cancel", exact=True)).to_be_enabled()
     screen.click("First page", "link")
     expect(screen.rows).to_have_count(50)
+
+
+def test_a_search_goes_on_until_its_page_is_full_or_it_is_stopped(
+    shop: House, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One look for each answer, at as many jobs as a page has.
+    monkeypatch.setattr(scan, "MOST_LOOKS", 1)
+    shop.enqueue_many("greet", [(f"guest {n}",) for n in range(120)], using=LATER)
+    shop.enqueue("greet", "Ada", using={"delay": 7200, "labels": {"tenant": "acme"}})
+    screen = visit("ui/jobs?label=tenant%3Dacme")
+    expect(screen.rows).to_have_count(1)
+    screen.sees("1 shown, 121 looked at")
+    expect(screen.find("button", "Follow changes")).to_be_disabled()
+    held = screen.hold("**/api/v1/jobs?*")
+    screen.click("Refresh")
+    held.take().continue_()
+    screen.sees("50 of 121 looked at, 0 found")
+    screen.click("Stop")
+    held.take().continue_()
+    screen.sees("None so far.")
+    held.end()
+    screen.click("Go on from here", "link")
+    expect(screen.rows).to_have_count(1)
 
 
 def test_selected_jobs_are_cancelled(shop: House, visit: Visit) -> None:
@@ -93,17 +121,16 @@ def test_a_change_of_many_can_be_stopped(shop: House, visit: Visit) -> None:
     ids = shop.enqueue_many("greet", [(str(n),) for n in range(3)], using=LATER)
     screen = visit("ui/jobs?state=scheduled&task=greet")
     # A round that is held up, so that there is time to stop before the next one.
-    held: list[Route] = []
-    screen.page.route("**/jobs/bulk", lambda route: held.append(route))
+    held = screen.hold("**/jobs/bulk")
     screen.page.get_by_label("Select all on this page").check()
     screen.click("Select all that match the filter")
     screen.click("Cancel")
     screen.answer("Cancel all jobs that match")
     screen.answer("Stop")
     round = {"changed": 1, "left": 0, "more": True, "cursor": "next", "looked_at": 1, "of": 3}
-    held[0].fulfill(json=round | {"refused": {}})
+    held.take().fulfill(json=round | {"refused": {}})
     screen.page.get_by_text("Stopped.").wait_for()
-    assert len(held) == 1
+    assert held.routes == []
     screen.answer("Close")
     assert {*shop.states(*ids)} == {State.SCHEDULED}
 
@@ -128,10 +155,19 @@ def test_many_are_rescheduled_and_get_another_priority(shop: House, visit: Visit
 
 
 def test_a_new_job_shows_up_by_itself(shop: House, visit: Visit) -> None:
-    screen = visit("ui/jobs")
+    screen = visit("ui/jobs", clock=True)
     screen.sees("There are no jobs.")
     shop.enqueue("greet", "Ada", using=LATER)
     expect(screen.rows).to_have_count(1)
+    screen.click("Follow changes")
+    held = screen.hold("**/api/v1/jobs?*")
+    shop.enqueue("greet", "Grace", using=LATER)
+    expect(screen.find("button", "scheduled 2")).to_be_visible()
+    screen.page.clock.run_for(60_000)
+    assert held.routes == []
+    screen.click("Refresh")
+    held.take().continue_()
+    expect(screen.rows).to_have_count(2)
 
 
 def test_what_is_being_written_is_not_overwritten_by_news(shop: House, visit: Visit) -> None:

@@ -46,13 +46,33 @@ def test_nothing_is_asked_for_while_nobody_looks(shop: House, visit: Visit) -> N
     expect(screen.page.locator(".link")).to_have_text("Live")
     look_away(screen.page, True)
     expect(screen.page.locator(".link")).to_have_text("Paused")
-    asked: list[str] = []
-    screen.page.on("request", lambda request: asked.append(request.url))
+    # Counted in the page: of what was asked before, the browser may tell later.
+    screen.page.evaluate(
+        """() => {
+            const ask = fetch;
+            window.asked = [];
+            window.fetch = (...about) => (asked.push(String(about[0])), ask(...about));
+        }"""
+    )
     screen.page.clock.run_for(60_000)
-    assert asked == []
+    assert screen.page.evaluate("asked") == []
     with screen.page.expect_request("**/api/v1/workers"):
         look_away(screen.page, False)
     expect(screen.page.locator(".link")).to_have_text("Live")
+
+
+def test_news_do_not_call_off_a_question_that_takes_long(shop: House, visit: Visit) -> None:
+    screen = visit("", clock=True)
+    expect(screen.page.locator(".link")).to_have_text("Live")
+    held = screen.hold("**/api/v1/jobs?*")
+    screen.click("Jobs", "link", exact=False)
+    for number in (1, 2):
+        shop.enqueue("greet", "Ada", using=LATER)
+        expect(screen.find("button", f"scheduled {number}")).to_be_visible()
+        screen.page.clock.run_for(5_000)
+    held.take().continue_()
+    assert held.routes == []
+    expect(screen.rows).not_to_have_count(0)
 
 
 def test_a_page_of_another_version_is_asked_to_reload(shop: House, visit: Visit) -> None:

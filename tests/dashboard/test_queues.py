@@ -20,6 +20,24 @@ def test_a_queue_is_paused_and_resumed_and_everybody_sees_it(shop: House, visit:
     expect(screen.row("mail")).not_to_contain_text("paused")
 
 
+def test_many_queues_are_asked_for_together_and_ages_go_on(shop: House, visit: Visit) -> None:
+    shop.stop_worker()
+    for number in range(105):
+        shop.enqueue("greet", "Ada", using={"queue": f"line {number:03}"})
+    screen = visit("about:blank", clock=True)
+    asked: list[str] = []
+    screen.page.on("request", lambda request: asked.append(request.url))
+    screen.goto("ui/queues")
+    expect(screen.rows).to_have_count(100)
+    expect(screen.rows.first.get_by_role("img", name="0 completed")).to_be_visible()
+    age = screen.rows.first.locator(".age")
+    expect(age).not_to_have_text(age.inner_text())
+    screen.page.clock.run_for(130_000)
+    assert 2 <= len([url for url in asked if "/stats" in url]) <= 4
+    screen.click("Show all")
+    expect(screen.rows).to_have_count(105)
+
+
 def test_a_queue_has_its_counts_its_limits_and_what_comes_next(shop: House, visit: Visit) -> None:
     shop.dead("nobody")
     shop.enqueue_many("label", [(n,) for n in range(3)], using=LATER)
@@ -51,5 +69,6 @@ def test_a_queue_is_purged_only_by_its_name(shop: House, visit: Visit) -> None:
     assert {*shop.states(*ids)} == {State.SCHEDULED}
     screen.page.get_by_label("Type mail to go on").fill("mail")
     screen.answer("Purge")
-    screen.says("5 jobs deleted.")
+    screen.page.get_by_text("5 jobs deleted.").wait_for()
+    screen.answer("Close")
     assert {*shop.states(*ids)} == {None}

@@ -1,5 +1,8 @@
 /** Requests to the API of this server. */
+import { queryOf } from "./address.js";
 import { note } from "./clock.js";
+
+export { path } from "./address.js";
 
 const ROOT = new URL("api/v1/", document.baseURI);
 const LONGEST = 60_000;
@@ -23,15 +26,10 @@ let refused = () => {};
 /** Calls `listener` when a request is refused because nobody is logged in, or no longer. */
 export const onUnauthenticated = (listener) => (refused = listener);
 
-/** An address of the API with every value encoded: path`jobs/${id}/cancel`. */
-export const path = (texts, ...values) => String.raw({ raw: texts }, ...values.map(encodeURIComponent));
-
 /** The URL of an address of the API; of the query, what is empty is left out. */
 export function url(address, query = {}) {
   const found = new URL(address, ROOT);
-  for (const [name, value] of Object.entries(query))
-    for (const each of [value].flat())
-      if (each !== undefined && each !== null && each !== "") found.searchParams.append(name, each);
+  found.search = queryOf(query);
   return found;
 }
 

@@ -1,9 +1,14 @@
 /** Questions that are asked before something is done. One at a time. */
 import { Cell, useCell } from "./cell.js";
 import { html, useEffect, useId, useRef } from "./dom.js";
+import { place } from "./router.js";
 
 /** @type {Cell<null | {title: string, body: any, done: (answer: any) => void}>} */
 const open = new Cell(null);
+let last = 0;
+
+// A question is about the view that it was asked in.
+place.follow(() => open.value?.done(undefined));
 
 /**
  * Shows a dialog and waits for its answer; undefined if it was closed without one.
@@ -17,7 +22,7 @@ export function ask(title, body, { wide = false } = {}) {
       if (open.value === question) open.value = null;
       resolve(answer);
     };
-    const question = { title, body, done, wide };
+    const question = { id: ++last, title, body, done, wide };
     open.value = question;
   });
 }
@@ -63,7 +68,7 @@ function Confirmation({ text, yes, danger, word, close }) {
 
 export function Dialogs() {
   const question = useCell(open);
-  return question && html`<${Shown} key=${question.title} question=${question} />`;
+  return question && html`<${Shown} key=${question.id} question=${question} />`;
 }
 
 function Shown({ question }) {

@@ -5,7 +5,7 @@
 import { h } from "./vendor/preact.js";
 import htm from "./vendor/htm.js";
 
-export { Fragment, render } from "./vendor/preact.js";
+export { render } from "./vendor/preact.js";
 export {
   useCallback,
   useEffect,

@@ -1,5 +1,5 @@
 /** Which jobs are listed: what the address says, as the API takes it. Pure. */
-export const FIELDS = ["state", "queue", "task", "worker", "label", "since", "until", "argument", "error", "fingerprint"];
+const FIELDS = ["state", "queue", "task", "worker", "label", "since", "until", "argument", "error", "fingerprint"];
 const MANY = ["state", "label", "argument"];
 
 /** The filter in a query of the address. */
@@ -19,11 +19,14 @@ export function whereOf({ state, ...rest }) {
 export const isOpen = (filter) => FIELDS.every((name) => !filter[name].length);
 
 /** Whether the counts of the queues say how many there are. */
-export const isCounted = (filter) => FIELDS.every((name) => ["state", "queue"].includes(name) || !filter[name].length);
+const isCounted = (filter) => FIELDS.every((name) => ["state", "queue"].includes(name) || !filter[name].length);
 
 /** How many jobs match, by the counts of the queues; null if these do not tell. */
-export function matching(filter, queues) {
-  if (!isCounted(filter) || !queues) return null;
+export const matching = (filter, queues) => (isCounted(filter) ? eligible(filter, queues) : null);
+
+/** How many jobs are of the states and the queue of a filter, whatever else it says; null if unknown. */
+export function eligible(filter, queues) {
+  if (!queues) return null;
   let total = 0;
   for (const { name, counts } of queues)
     if (!filter.queue || name === filter.queue)

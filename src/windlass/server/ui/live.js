@@ -8,6 +8,8 @@ export const link = new Cell("connecting");
 export const queues = new Cell(null);
 /** @type {Cell<null | object[]>} */
 export const workers = new Cell(null);
+/** How many jobs are dead: changes less often than the rest. */
+export const deaths = new Cell(0);
 
 let stop = null;
 
@@ -20,10 +22,15 @@ export function connect() {
 export function disconnect() {
   stop?.();
   stop = null;
+  // Somebody else may log in, who is not to see them.
+  queues.value = workers.value = null;
 }
 
 function hear(name, data) {
-  if (name === "queues") queues.value = data.queues;
+  if (name === "queues") {
+    queues.value = data.queues;
+    deaths.value = totals(data.queues).dead ?? 0;
+  }
   if (name === "workers") workers.value = data.workers;
 }
 

@@ -7,6 +7,7 @@ import { link, queues, totals, workers } from "./live.js";
 import { place } from "./router.js";
 import { leave, may, me } from "./session.js";
 import { nextTheme, theme } from "./theme.js";
+import { complain } from "./toast.js";
 
 export function Menu() {
   const { path } = useCell(place);
@@ -82,7 +83,7 @@ function Foot() {
     <div>
       <button class="plain" onClick=${nextTheme}>${THEMES[chosen]}</button>
       <button class="plain" onClick=${help}>Keys <kbd>?</kbd></button>
-      ${who?.logged_in && html`<button class="plain" onClick=${leave}>Log out</button>`}
+      ${who?.logged_in && html`<button class="plain" onClick=${() => leave().catch(complain)}>Log out</button>`}
     </div>
   </div>`;
 }

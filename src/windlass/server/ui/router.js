@@ -1,5 +1,8 @@
 /** Addresses: each view has its own, and everything that matters in a view is in its address. */
+import { queryOf } from "./address.js";
 import { Cell } from "./cell.js";
+
+export { path as to } from "./address.js";
 
 const BASE = new URL(".", document.baseURI);
 
@@ -22,16 +25,9 @@ export function go(address, { replace = false } = {}) {
 
 /** An address with a query; values that are empty are left out. */
 export function address(path, query = {}) {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    for (const each of [value].flat())
-      if (each !== undefined && each !== null && each !== "") search.append(name, each);
-  const text = search.toString();
+  const text = queryOf(query).toString();
   return text ? `${path}?${text}` : path;
 }
-
-/** An address with every value encoded: to`ui/jobs/${id}`. */
-export const to = (texts, ...values) => String.raw({ raw: texts }, ...values.map(encodeURIComponent));
 
 /** The values of a pattern such as "ui/jobs/:id" in a path, or null if it is another. */
 export function match(pattern, path) {

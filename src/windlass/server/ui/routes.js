@@ -1,7 +1,7 @@
 /** Every view, by its address below the base. Each is loaded when it is first shown. */
 import { match } from "./router.js";
 
-export const ROUTES = [
+const ROUTES = [
   ["", () => import("./views/overview.js")],
   ["ui", () => import("./views/overview.js")],
   ["ui/queues", () => import("./views/queues.js")],

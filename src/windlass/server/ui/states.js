@@ -26,7 +26,7 @@ export const FINISHED = ["completed", "dead", "cancelled"];
 const WAITING = ["blocked", "pending", "scheduled", "retry"];
 
 /** In which states a job allows an action. */
-export const ALLOWS = {
+const ALLOWS = {
   cancel: [...WAITING, "active"],
   replay: ["dead", "cancelled"],
   delete: [...WAITING, ...FINISHED],

@@ -9,13 +9,14 @@ import { useLoad } from "../load.js";
 import { STATES } from "../states.js";
 import { TextField } from "./textfield.js";
 
+const RARE = ["worker", "label", "since", "until", "argument", "error", "fingerprint"];
+
 /** @param {{filter: object, change: (filter: object) => void}} props */
-export function FilterBar({ filter, change, states = STATES, withCounts = true }) {
-  const id = useId();
-  const counts = withCounts ? totals(useCell(queues)?.filter(({ name }) => !filter.queue || name === filter.queue)) : {};
+export function FilterBar({ filter, change }) {
+  const [id, all] = [useId(), useCell(queues) ?? []];
+  const counts = totals(all.filter(({ name }) => !filter.queue || name === filter.queue));
   const tasks = useLoad([], (signal) => get("tasks", {}, { signal })).data?.tasks ?? [];
-  const rare = ["worker", "label", "since", "until", "argument", "error", "fingerprint"];
-  const [open, setOpen] = useState(rare.some((name) => filter[name].length));
+  const [open, setOpen] = useState(RARE.some((name) => filter[name].length));
   const field = (name, label, more = {}) => {
     const commit = (text) => change({ ...filter, [name]: name === "label" ? text.split(/\s+/) : text });
     return html`<${TextField} key=${name} ...${{ label, commit, value: [filter[name]].flat().join(" "), ...more }} />`;
@@ -28,7 +29,7 @@ export function FilterBar({ filter, change, states = STATES, withCounts = true }
   const moment = (name) => (event) => change({ ...filter, [name]: fromLocal(event.target.value) });
   return html`<form class="filter" role="search" onSubmit=${(event) => event.preventDefault()}>
     <div class="chips" role="group" aria-label="States">
-      ${states.map(
+      ${STATES.map(
         (state) => html`<button
           type="button"
           class=${`chip state-${state}`}
@@ -41,7 +42,7 @@ export function FilterBar({ filter, change, states = STATES, withCounts = true }
     </div>
     <div class="fields">
       ${field("queue", "Queue", { list: `${id}queues` })} ${field("task", "Task", { list: `${id}tasks`, search: true })}
-      <datalist id=${`${id}queues`}>${(useCell(queues) ?? []).map(({ name }) => html`<option value=${name} />`)}</datalist>
+      <datalist id=${`${id}queues`}>${all.map(({ name }) => html`<option value=${name} />`)}</datalist>
       <datalist id=${`${id}tasks`}>${tasks.map(({ name }) => html`<option value=${name} />`)}</datalist>
       <div class="filter-buttons">
         <button type="button" aria-expanded=${open} onClick=${() => setOpen(!open)}>${open ? "Fewer filters" : "More filters"}</button>

@@ -23,8 +23,8 @@ export function Page({ title, name, trail = [], tools, refresh, children }) {
 }
 
 /** A part of a page, with a heading of its own. */
-export const Panel = ({ title, tools, children, plain = false }) =>
-  html`<section class=${plain ? "panel plain-panel" : "panel"}>
+export const Panel = ({ title, tools, children }) =>
+  html`<section class="panel">
     ${title && html`<header><h2>${title}</h2>${tools && html`<div class="tools">${tools}</div>`}</header>`}
     ${children}
   </section>`;

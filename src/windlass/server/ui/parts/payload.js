@@ -1,7 +1,7 @@
 /** Values that jobs carry, as JSON text: to read and to copy. */
 import { html, useState } from "../dom.js";
 import { pretty, size } from "../format.js";
-import { say } from "../toast.js";
+import { attempt } from "../toast.js";
 
 const SHOWN = 20_000;
 
@@ -21,10 +21,7 @@ export function Payload({ value, name }) {
 
 /** Copies a text. */
 export function Copy({ text, name }) {
-  const copy = async () => {
-    // Only on pages from this machine or by TLS; elsewhere a selection has to do.
-    await navigator.clipboard.writeText(text);
-    say(`Copied: ${name}.`);
-  };
+  const copy = () => attempt(() => navigator.clipboard.writeText(text), `Copied: ${name}.`);
+  // Only on pages from this machine or by TLS; elsewhere a selection has to do.
   return navigator.clipboard && html`<button class="plain copy" onClick=${copy} aria-label=${`Copy ${name}`}>Copy</button>`;
 }

@@ -82,7 +82,7 @@ function Last({ schedule: { last_at: at, last } }) {
 
 /** The next tick; one that should have been by now is late. */
 function Next({ at }) {
-  const late = at ? (useCell(clock) - Date.parse(at)) / 1000 : 0;
+  const late = (useCell(clock) - Date.parse(at ?? "")) / 1000;
   return late > LATE ? html`<span class="wrong">late by ${duration(Math.floor(late))}</span>` : html`<${Moment} at=${at} />`;
 }
 

@@ -1,18 +1,19 @@
 /** Dead jobs by what killed them: those whose errors are alike are one group. */
-import { get, post, url } from "../api.js";
+import { get, url } from "../api.js";
+import { ACTIONS } from "../bulk.js";
 import { useCell } from "../cell.js";
 import { confirm } from "../dialog.js";
 import { html } from "../dom.js";
-import { count, jobs as many } from "../format.js";
-import { queues } from "../live.js";
+import { count, jobs } from "../format.js";
+import { deaths, queues, totals } from "../live.js";
 import { useLoad } from "../load.js";
 import { Moment } from "../parts/moment.js";
 import { Page, Panel } from "../parts/page.js";
+import { run } from "../parts/running.js";
 import { Empty, Loaded } from "../parts/standing.js";
 import { TextField } from "../parts/textfield.js";
 import { address, go, place, to } from "../router.js";
 import { may } from "../session.js";
-import { attempt } from "../toast.js";
 
 const EVERY = 30_000;
 
@@ -21,17 +22,15 @@ export default function Dead() {
   const filter = { queue: query.get("queue") ?? "", task: query.get("task") ?? "" };
   const found = useLoad([address("", filter)], (signal) => get("dead/groups", filter, { signal }), {
     every: EVERY,
-    on: [queues],
+    on: [deaths],
     keep: true,
   });
   return html`<${Page} title="Dead" refresh=${found.reload}>
     <${Panel}><div class="inside"><${Filter} filter=${filter} /></div><//>
     <${Panel}>
       <${Loaded} of=${found}>
-        ${({ groups, looked_at: looked, complete }) => html`${groups.length
-            ? html`<${Groups} ...${{ groups, filter, after: found.reload }} />`
-            : html`<${None} filter=${filter} />`}
-          ${!complete && html`<p class="inside muted">Grouped are the ${count(looked)} that died last; there are more.</p>`}`}
+        ${(data) => html`<${Partly} ...${{ data, queue: filter.queue, task: filter.task }} />
+          ${data.groups.length ? html`<${Groups} ...${{ data, filter, after: found.reload }} />` : html`<${None} filter=${filter} />`}`}
       <//>
     <//>
   <//>`;
@@ -45,7 +44,17 @@ function Filter({ filter }) {
   </form>`;
 }
 
-function Groups({ groups, filter, after }) {
+/** That the look ended before the last dead job: there may be more of each group, and more groups. */
+function Partly({ data: { looked_at: looked, complete }, queue, task }) {
+  const dead = totals(useCell(queues)?.filter(({ name }) => !queue || name === queue)).dead ?? 0;
+  if (complete) return null;
+  const all = task || dead <= looked ? "" : ` of ${count(dead)}`;
+  return html`<p class="stale" role="status">
+    Looked at the ${count(looked)}${all} that died last: each group has at least as many as it says, and there may be others.
+  </p>`;
+}
+
+function Groups({ data: { groups, complete }, filter, after }) {
   return html`<div class="scroll">
     <table>
       <thead>
@@ -55,51 +64,46 @@ function Groups({ groups, filter, after }) {
         </tr>
       </thead>
       <tbody>
-        ${groups.map((group) => html`<${Group} key=${group.fingerprint} ...${{ group, filter, after }} />`)}
+        ${groups.map((group) => html`<${Group} key=${group.fingerprint} ...${{ group, complete, filter, after }} />`)}
       </tbody>
     </table>
   </div>`;
 }
 
-function Group({ group, filter, after }) {
+function Group({ group, complete, filter, after }) {
   const { fingerprint, kind, pattern, task } = group;
   const where = { fingerprint, ...(filter.queue && { queue: filter.queue }) };
+  const many = complete ? jobs(group.count) : `at least ${jobs(group.count)}`;
+  const act = (action) => change(action, group, many, where).then(after);
   return html`<tr data-row>
-    <td class="number"><a href=${address("ui/jobs", { state: "dead", ...where })} aria-label=${`Show ${many(group.count)}`}><b>${count(group.count)}</b></a></td>
+    <td class="number">
+      <a href=${address("ui/jobs", { state: "dead", ...where })} aria-label=${`Show ${many}`} title=${many}>
+        ${!complete && html`<span class="muted">≥ </span>`}<b>${count(group.count)}</b>
+      </a>
+    </td>
     <th scope="row" class="wide-text"><a href=${to`ui/jobs/${group.sample}`} title="The one that died last">${kind}</a> <span class="muted">${pattern}</span></th>
     <td>${task}</td>
     <td class="nowrap"><${Moment} at=${group.first_at} /></td>
     <td class="nowrap"><${Moment} at=${group.last_at} /></td>
     <td class="actions">
       ${may("operate") &&
-      html`<button onClick=${() => change("replay", group, where).then(after)} aria-label=${`Replay ${many(group.count)} that died of ${kind}`}>Replay</button>
-        <button class="warns" onClick=${() => change("delete", group, where).then(after)} aria-label=${`Delete ${many(group.count)} that died of ${kind}`}>Delete</button>`}
-      <a class="button plain" href=${url("dead/export", where)} download aria-label=${`Download ${many(group.count)} that died of ${kind}`}>Download</a>
+      html`<button onClick=${() => act("replay")} aria-label=${`Replay ${many} that died of ${kind}`}>Replay</button>
+        <button class="warns" onClick=${() => act("delete")} aria-label=${`Delete ${many} that died of ${kind}`}>Delete</button>`}
+      <a class="button plain" href=${url("dead/export", where)} download aria-label=${`Download ${many} that died of ${kind}`}>Download</a>
     </td>
   </tr>`;
 }
 
-const WORDS = {
-  replay: { verb: "Replay", done: "replayed", text: "They run again from their first attempt." },
-  delete: { verb: "Delete", done: "deleted", text: "They are gone for good, with their errors and logs.", danger: true },
+const WHAT = {
+  replay: "They run again from their first attempt.",
+  delete: "They are gone for good, with their errors and logs.",
 };
 
-async function change(action, group, where) {
-  const { verb, done, text, danger } = WORDS[action];
-  const title = `${verb} ${many(group.count)} of ${group.task}?`;
-  if (!(await confirm({ title, text: html`${text}<br /><b>${group.kind}</b> ${group.pattern}`, yes: verb, danger }))) return;
-  const all = async () => {
-    const total = { changed: 0, left: 0 };
-    let cursor;
-    do {
-      const round = await post(`dead/${action}`, { ...where, cursor });
-      total.changed += round.changed;
-      total.left += round.left;
-      cursor = round.cursor;
-    } while (cursor);
-    return total;
-  };
-  await attempt(all, ({ changed, left }) => `${many(changed)} ${done}${left ? `, ${count(left)} left as they were` : ""}.`);
+async function change(action, group, many, where) {
+  const { verb, danger } = ACTIONS[action];
+  const text = html`${WHAT[action]}<br /><b>${group.kind}</b> ${group.pattern}`;
+  if (!(await confirm({ title: `${verb} ${many} of ${group.task}?`, text, yes: verb, danger }))) return;
+  await run({ action, filter: { state: ["dead"], ...where } });
 }
 
 function None({ filter }) {

@@ -1,15 +1,14 @@
 /** Jobs that are over, searched in the database that keeps them. */
-import { get } from "../api.js";
 import { useCell } from "../cell.js";
 import { html } from "../dom.js";
 import { fromLocal, toLocal } from "../filter.js";
-import { useLoad } from "../load.js";
 import { JobTable } from "../parts/jobtable.js";
 import { Page, Panel } from "../parts/page.js";
 import { Pager } from "../parts/pager.js";
 import { Empty, Loaded } from "../parts/standing.js";
 import { TextField } from "../parts/textfield.js";
 import { address, go, place, to } from "../router.js";
+import { useSearch } from "../search.js";
 import { me } from "../session.js";
 import { FINISHED } from "../states.js";
 
@@ -24,13 +23,18 @@ const TEXTS = [
 const SORTS = { finished: "Finished", created: "Created", duration: "Duration" };
 
 export default function History() {
+  return useCell(me)?.history === false ? html`<${Off} />` : html`<${Kept} />`;
+}
+
+function Kept() {
   const { query } = useCell(place);
-  if (me.value?.history === false) return html`<${Off} />`;
   const filter = { state: query.getAll("state"), sort: query.get("sort") ?? "", since: query.get("since") ?? "", until: query.get("until") ?? "" };
   for (const [name] of TEXTS) filter[name] = query.get(name) ?? "";
   const cursor = query.get("cursor");
-  const list = useLoad([address("", filter), cursor], (signal) => get("history", { ...filter, limit: PAGE, cursor }, { signal }), { keep: true });
-  return html`<${Page} title="History" refresh=${list.reload}>
+  const asked = { ...filter, limit: PAGE, cursor, preview: true };
+  const list = useSearch([address("", filter), cursor], "history", asked, { on: [], still: true });
+  const tools = html`<button onClick=${list.reload}>Refresh</button>`;
+  return html`<${Page} title="History" tools=${tools} refresh=${list.reload}>
     <${Panel}><div class="inside"><${Search} filter=${filter} /></div><//>
     <${Panel}>
       <${Loaded} of=${list} lines=${12}>

@@ -1,30 +1,31 @@
 /** One queue: how it stands, how fast it is, what limits it. */
-import { get, path, post } from "../api.js";
+import { get, path } from "../api.js";
 import { useCell } from "../cell.js";
 import { confirm } from "../dialog.js";
 import { html } from "../dom.js";
-import { compact, count, duration, jobs as many } from "../format.js";
+import { compact, count, jobs as many } from "../format.js";
 import { queues, workers } from "../live.js";
 import { useLoad } from "../load.js";
 import { JobTable } from "../parts/jobtable.js";
 import { Limits } from "../parts/limits.js";
+import { Since } from "../parts/moment.js";
 import { Page, Panel } from "../parts/page.js";
 import { PauseButton } from "../parts/queuetable.js";
+import { run } from "../parts/running.js";
 import { Empty, Loaded } from "../parts/standing.js";
 import { Throughput } from "../parts/throughput.js";
-import { address, to } from "../router.js";
+import { address } from "../router.js";
+import { useSearch } from "../search.js";
 import { may } from "../session.js";
 import { STATES } from "../states.js";
-import { attempt } from "../toast.js";
 
 const SHOWN = 10;
 const WAITING = ["pending", "scheduled", "retry", "blocked"];
 
 export default function Queue({ name }) {
   const asked = useLoad([name], (signal) => get(path`queues/${name}`, {}, { signal }), { on: [queues] });
-  const next = useLoad([name], (signal) => get("jobs", { queue: name, state: ["active", ...WAITING], limit: SHOWN }, { signal }), {
-    on: [queues],
-  });
+  const line = { queue: name, state: ["active", ...WAITING], limit: SHOWN, preview: true };
+  const next = useSearch([name], "jobs", line, { on: [queues] });
   const queue = useCell(queues)?.find((each) => each.name === name) ?? asked.data;
   const tools = queue && may("operate") && html`<${PauseButton} queue=${queue} /><${PurgeButton} queue=${queue} />`;
   return html`<${Page}
@@ -32,7 +33,7 @@ export default function Queue({ name }) {
     name=${name}
     trail=${[["Queues", "ui/queues"]]}
     tools=${tools}
-    refresh=${asked.reload}
+    refresh=${() => (asked.reload(), next.reload())}
   >
     <${Loaded} of=${{ ...asked, data: queue ?? null }} lines=${4}>${(found) => html`<${Standing} queue=${found} />`}<//>
     <${Throughput} queue=${name} />
@@ -45,7 +46,7 @@ export default function Queue({ name }) {
   <//>`;
 }
 
-function Standing({ queue: { name, counts, age } }) {
+function Standing({ queue: { name, counts, oldest_at: oldest } }) {
   const crew = (useCell(workers) ?? []).filter((worker) => worker.queues.includes(name) || worker.queues.includes("*"));
   return html`<div class="tiles">
     ${STATES.map(
@@ -53,7 +54,7 @@ function Standing({ queue: { name, counts, age } }) {
         <b title=${count(counts[state])}>${compact(counts[state] ?? 0)}</b><span>${state}</span>
       </a>`,
     )}
-    <div class="tile"><b>${age ? duration(age) : "–"}</b><span>oldest</span></div>
+    <div class="tile"><b><${Since} at=${oldest} /></b><span>oldest</span></div>
     <a class="tile" href="ui/workers"><b>${crew.length}</b><span>${crew.length === 1 ? "worker" : "workers"}</span></a>
   </div>`;
 }
@@ -62,11 +63,8 @@ function PurgeButton({ queue: { name, counts } }) {
   const waiting = WAITING.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   const purge = async () => {
     const text = `${many(waiting)} that wait in ${name} are deleted, for good. What runs goes on.`;
-    if (!(await confirm({ title: `Purge ${name}?`, text, yes: "Purge", danger: true, word: name }))) return;
-    await attempt(
-      () => post(path`queues/${name}/purge`),
-      ({ changed, more }) => `${many(changed)} deleted${more ? "; there are more" : ""}.`,
-    );
+    if (await confirm({ title: `Purge ${name}?`, text, yes: "Purge", danger: true, word: name }))
+      await run({ action: "delete", filter: { state: WAITING, queue: name } });
   };
   return html`<button class="warns" disabled=${!waiting} onClick=${purge}>Purge</button>`;
 }

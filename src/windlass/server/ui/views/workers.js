@@ -1,25 +1,23 @@
 /** The workers that are alive: what they serve, how busy they are. */
 import { get, path, post } from "../api.js";
 import { confirm } from "../dialog.js";
-import { html } from "../dom.js";
-import { count, size } from "../format.js";
+import { html, useState } from "../dom.js";
+import { count, jobs as many, size } from "../format.js";
 import { workers } from "../live.js";
 import { useLoad } from "../load.js";
 import { Moment, Since } from "../parts/moment.js";
 import { Page, Panel } from "../parts/page.js";
 import { Empty, Loaded } from "../parts/standing.js";
-import { to } from "../router.js";
+import { address, to } from "../router.js";
+import { useSearch } from "../search.js";
 import { may } from "../session.js";
 import { attempt } from "../toast.js";
 
 const EVERY = 5_000;
-const SHOWN = 500;
+const SHOWN = 100;
 
 export default function Workers() {
-  const fresh = { on: [workers], every: EVERY };
-  const list = useLoad([], (signal) => get("workers", {}, { signal }), fresh);
-  const running = useLoad([], (signal) => get("jobs", { state: "active", limit: SHOWN }, { signal }), fresh);
-  const runs = ({ id }) => (running.data?.jobs ?? []).filter((job) => job.worker === id);
+  const list = useLoad([], (signal) => get("workers", {}, { signal }), { on: [workers], every: EVERY });
   return html`<${Page} title="Workers" refresh=${list.reload}>
     <${Panel}>
       <${Loaded} of=${list}>
@@ -36,7 +34,7 @@ export default function Workers() {
                     </tr>
                   </thead>
                   <tbody>
-                    ${crew.map((worker) => html`<${Row} key=${worker.id} worker=${worker} jobs=${runs(worker)} />`)}
+                    ${crew.map((worker) => html`<${Row} key=${worker.id} worker=${worker} />`)}
                   </tbody>
                 </table>
               </div>`
@@ -48,7 +46,7 @@ export default function Workers() {
   <//>`;
 }
 
-function Row({ worker, jobs }) {
+function Row({ worker }) {
   const { id, host, pid, queues, active, concurrency, memory, quiet } = worker;
   return html`<tr data-row>
     <th scope="row">
@@ -60,7 +58,7 @@ function Row({ worker, jobs }) {
     <td>
       <span class="slots"><progress class="progress" max=${concurrency} value=${active} aria-label="Busy slots"></progress> ${count(active)} of ${count(concurrency)}</span>
     </td>
-    <td><${Running} jobs=${jobs} /></td>
+    <td><${Running} worker=${worker} /></td>
     <td class="number">${size(memory)}</td>
     <td class="number"><${Moment} at=${worker.started_at} /></td>
     <td class="number"><${Moment} at=${worker.seen_at} /></td>
@@ -68,14 +66,25 @@ function Row({ worker, jobs }) {
   </tr>`;
 }
 
-function Running({ jobs }) {
-  if (!jobs.length) return html`<span class="muted">nothing</span>`;
-  return html`<details class="runs">
-    <summary>${count(jobs.length)} ${jobs.length === 1 ? "job" : "jobs"}</summary>
-    <ul>
-      ${jobs.map((job) => html`<li key=${job.id}><a href=${to`ui/jobs/${job.id}`}>${job.task}</a> <span class="muted"><${Since} at=${job.started_at} /></span></li>`)}
-    </ul>
+/** What it runs; asked for when somebody wants to see it. */
+function Running({ worker: { id, active } }) {
+  const [open, setOpen] = useState(false);
+  if (!active && !open) return html`<span class="muted">nothing</span>`;
+  return html`<details class="runs" open=${open} onToggle=${(event) => setOpen(event.currentTarget.open)}>
+    <summary>${many(active)}</summary>
+    ${open && html`<${Runs} worker=${id} />`}
   </details>`;
+}
+
+function Runs({ worker }) {
+  const asked = { state: "active", worker, limit: SHOWN };
+  const list = useSearch([worker], "jobs", asked, { on: [workers] });
+  return html`<${Loaded} of=${list} lines=${2}>
+    ${({ jobs, cursor }) => html`<ul>
+        ${jobs.map((job) => html`<li key=${job.id}><a href=${to`ui/jobs/${job.id}`}>${job.task}</a> <span class="muted"><${Since} at=${job.started_at} /></span></li>`)}
+      </ul>
+      ${cursor && html`<a href=${address("ui/jobs", { state: "active", worker })}>All of them</a>`}`}
+  <//>`;
 }
 
 function Orders({ worker: { id, host, pid, quiet } }) {

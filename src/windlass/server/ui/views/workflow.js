@@ -35,7 +35,7 @@ export default function Workflow({ id }) {
     tools=${workflow && may("operate") && html`<${Actions} workflow=${workflow} jobs=${news} after=${found.reload} />`}
     refresh=${found.reload}
   >
-    <${Loaded} of=${found} lines=${14}>${() => html`<${Found} workflow=${workflow} jobs=${news} />`}<//>
+    <${Loaded} of=${found} lines=${14}>${({ complete }) => html`<${Found} workflow=${workflow} jobs=${news} complete=${complete} />`}<//>
   <//>`;
 }
 
@@ -52,7 +52,7 @@ function useNews(data) {
   return (data?.jobs ?? []).map((job) => (told[job.id]?.at > data.asked ? told[job.id].job : job));
 }
 
-function Found({ workflow, jobs }) {
+function Found({ workflow, jobs, complete }) {
   const ended = jobs.filter((job) => FINISHED.includes(job.state)).length;
   return html`<p class="subline">
       <a class="mono" href=${to`ui/jobs/${workflow.id}`} title="The job that stands for it">${workflow.id}</a>,
@@ -62,6 +62,7 @@ function Found({ workflow, jobs }) {
       <progress class="progress" max=${jobs.length} value=${ended} aria-label="Steps that have ended"></progress>
       <p aria-live="polite">${count(ended)} of ${many(jobs.length)} ended</p>
     </div>
+    ${!complete && html`<p class="stale outdated">It has more steps than are shown here: these are the first ${count(jobs.length)}.</p>`}
     ${workflow.error && html`<${Panel} title="Error"><div class="inside"><${Failure} error=${workflow.error} open=${false} /></div><//>`}
     <${Panel} title="Steps"><${Graph} jobs=${jobs} /><//>
     <${Panel} title="When they ran"><${Gantt} jobs=${jobs} /><//>

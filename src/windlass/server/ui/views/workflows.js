@@ -1,16 +1,15 @@
 /** Workflows, newest first within each state. */
-import { get } from "../api.js";
 import { useCell } from "../cell.js";
 import { html } from "../dom.js";
 import { between, count, duration } from "../format.js";
 import { queues } from "../live.js";
-import { useLoad } from "../load.js";
 import { Moment, Since } from "../parts/moment.js";
 import { Page, Panel } from "../parts/page.js";
-import { Pager } from "../parts/pager.js";
+import { Searching, SearchPager } from "../parts/searching.js";
 import { Empty, Loaded } from "../parts/standing.js";
 import { State } from "../parts/state.js";
 import { address, go, place, to } from "../router.js";
+import { useSearch } from "../search.js";
 import { STATES } from "../states.js";
 
 const PAGE = 50;
@@ -28,7 +27,7 @@ export default function Workflows() {
   const filter = { state: query.getAll("state") };
   const cursor = query.get("cursor");
   const asked = { state: filter.state.length ? filter.state : STATES, limit: PAGE, cursor };
-  const list = useLoad([address("", filter), cursor], (signal) => get("workflows", asked, { signal }), { keep: true, on: [queues] });
+  const list = useSearch([address("", filter), cursor], "workflows", asked, { on: [queues] });
   const choose = html`<div class="segments" role="group" aria-label="Shown">
     ${CHOICES.map(
       ([name, states]) => html`<button
@@ -42,10 +41,9 @@ export default function Workflows() {
   return html`<${Page} title="Workflows" tools=${choose} refresh=${list.reload}>
     <${Panel}>
       <${Loaded} of=${list}>
-        ${({ jobs, cursor: next }) => html`${jobs.length
-            ? html`<${Table} jobs=${jobs} />`
-            : html`<${None} all=${!filter.state.length} />`}
-          <${Pager} ...${{ path: "ui/workflows", filter, cursor, next, shown: jobs.length }} />`}
+        ${({ jobs }) => html`<${Searching} list=${list} />
+          ${jobs.length ? html`<${Table} jobs=${jobs} />` : !list.going && html`<${None} all=${!filter.state.length} />`}
+          <${SearchPager} ...${{ list, path: "ui/workflows", filter, cursor }} />`}
       <//>
     <//>
   <//>`;
