@@ -10,6 +10,7 @@ from hiredis import ReplyError
 
 from .fault import PASSING, Lost, code, refusal, target, unavailable
 from .io import Io, Link, Word, pack
+from .proof import Proof
 from .route import Route
 from .scripts import Script
 from .url import Address
@@ -42,12 +43,21 @@ class Call(NamedTuple):
 class Effort:
     """Sends one call again and again until it is answered, refused, or has taken too long."""
 
-    def __init__(self, io: Io, route: Route, call: Call, patience: float, started: float) -> None:
+    def __init__(
+        self,
+        io: Io,
+        route: Route,
+        call: Call,
+        patience: float,
+        started: float,
+        proof: Proof | None = None,
+    ) -> None:
         self._io = io
         self._route = route
         self._call = call
         self._patience = patience
         self._started = started
+        self._proof = proof
         self._repeated = call.again
         self._load = False
         self._asked: Address | None = None
@@ -116,10 +126,25 @@ class Effort:
             commands.insert(0, _ASKING)  # holds for the next command only
         if self._load and self._call.script is not None:
             commands.insert(0, pack(("SCRIPT", "LOAD", self._call.script.source)))
+        if self._proof is not None:
+            return link, await self._proved(link, commands, self._proof)
         if len(commands) == 1:
             return link, await link.send(commands[0])
-        *earlier, reply = await link.send_all(commands)
-        if isinstance(reply, ReplyError):
-            # That a script is missing says less than why it could not be loaded.
-            reply = next((each for each in earlier if isinstance(each, ReplyError)), reply)
-        return link, reply
+        return link, _telling(await link.send_all(commands))
+
+    async def _proved(self, link: Link, commands: list[bytes], proof: Proof) -> Any:
+        """The answer once replicas have all that it rests on."""
+        extra = proof.commands(self._call.before)
+        replies = await link.send_all([*commands, *extra])
+        reply = _telling(replies[: len(commands)])
+        if isinstance(reply, Exception):
+            return reply
+        return proof.fault(link.address, replies[len(commands) :]) or reply
+
+
+def _telling(replies: list[Any]) -> Any:
+    """The last reply, or what says more: why a script that is missing could not be loaded."""
+    *earlier, reply = replies
+    if isinstance(reply, ReplyError):
+        return next((each for each in earlier if isinstance(each, ReplyError)), reply)
+    return reply

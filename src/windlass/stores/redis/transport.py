@@ -17,6 +17,7 @@ from .connection import AsyncIo
 from .effort import Call, Effort
 from .io import Io, Word, pack
 from .listener import Listener
+from .proof import Proof
 from .route import Master, Route, login_of
 from .scripts import Script
 from .sentinel import SentinelRoute
@@ -117,14 +118,32 @@ class RoutedTransport:
             raise StoreError("A blocking store cannot listen; open one without blocking=True.")
         return Listener(self._io, self._route, login_of(self._settings), channel, heard)
 
-    def _effort(self, call: Call, started: float) -> Effort:
-        return Effort(self._io, self._route, call, self._settings.patience, started)
+    def _effort(self, call: Call, started: float, proof: Proof | None = None) -> Effort:
+        return Effort(self._io, self._route, call, self._settings.patience, started, proof)
+
+
+class ProvedTransport(RoutedTransport):
+    """One whose scripts are answered once replicas have what the answer rests on."""
+
+    async def run(
+        self,
+        slot: int,
+        script: Script,
+        keys: Sequence[str | bytes],
+        args: Sequence[Word],
+        *,
+        again: bool = False,
+    ) -> Any:
+        call = Call(slot, (b"EVALSHA", script.sha, len(keys), *keys), script, tuple(args), again)
+        proof = Proof(self._settings.replicas)
+        return await self._effort(call, monotonic(), proof).succeed(None, None)
 
 
 def open_transport(settings: Settings, blocking: bool) -> Transport:
     """The transport that settings ask for, not connected yet."""
     io: Io = BlockingIo() if blocking else AsyncIo()
-    return RoutedTransport(io, _ROUTES[settings.topology], settings)
+    kind = ProvedTransport if settings.replicas else RoutedTransport
+    return kind(io, _ROUTES[settings.topology], settings)
 
 
 _ROUTES: dict[str, Callable[[Io, Settings], Route]] = {

@@ -41,6 +41,7 @@ _OPTIONS: Final = (
     "patience",
     "timeout",
     "partitions",
+    "replicas",
     "sentinel_username",
     "sentinel_password",
     *FILES,
@@ -74,6 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     patience: float = 5.0
     timeout: float = 5.0
     partitions: Mapping[str, int] = {}
+    replicas: int = 0
 
     def __repr__(self) -> str:
         servers = ",".join(str(address) for address in self.addresses)
@@ -115,6 +117,7 @@ def parse(url: str) -> Settings:
         patience=options.seconds("patience", 5.0),
         timeout=options.seconds("timeout", 5.0, least=0.05),
         partitions=_partitions(options.get("partitions", "")),
+        replicas=_replicas(options.get("replicas", "0")),
     )
 
 
@@ -179,6 +182,12 @@ def _namespace(text: str) -> str:
             "The namespace in a Redis URL is a name without blanks and without { } [ ] * ?."
         )
     return text
+
+
+def _replicas(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 3):
+        raise InvalidOption("replicas in a Redis URL is a number from 0 to 99.")
+    return int(text)
 
 
 def _partitions(text: str) -> Mapping[str, int]:

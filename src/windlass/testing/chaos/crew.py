@@ -14,17 +14,22 @@ from typing import Final, TextIO
 import msgspec
 
 from .door import shut
-from .nursery import Load, Look, Request, Role, Send, Start
+from .nursery import HALTED, Load, Look, Request, Role, Send, Start
 from .plan import ChaosPlan, Part
 from .record import Fault, Harm, Notebook
-from .trap import draw
+from .server import can_serve, free_port
+from .trap import CALLS_OF, draw
 
 PATIENCE: Final = 15.0
 """How long a process may take to end after SIGTERM."""
 
 LOOK: Final = 0.01
 
-WEIGHTS: Final = {"worker": 4, "supervisor": 1, "producer": 1}
+THROUGH: Final = "http://127.0.0.1:{}?patience=1&timeout=3"
+"""Where callers reach the server; one that stands still is not waited for much longer than it
+takes to be woken."""
+
+WEIGHTS: Final = {"worker": 4, "supervisor": 1, "producer": 1, "server": 1, "caller": 1}
 """Whom it hits, and how often compared with the others."""
 
 
@@ -65,12 +70,18 @@ class Member:
         self.role = role
         self.node = f"{'worker' if role == 'supervisor' else role}-{pid}"
         self.is_stopped = False
+        self.has_halted = False
+        """by itself, and nobody has seen to it that it will be woken"""
         self._pid = pid
         self._nurse = nurse
 
     @property
     def lives(self) -> bool:
-        return bool(self._nurse.ask(Look(self._pid)))
+        found = self._nurse.ask(Look(self._pid))
+        if found == HALTED and not self.is_stopped:
+            # By a trap of its own: whoever has halted is to be woken.
+            self.is_stopped = self.has_halted = True
+        return found > 0
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal; SIGKILL has ended it on return."""
@@ -90,6 +101,7 @@ class Crew:
         self._book = book
         self._nurse = Nurse(url, folder / "log")
         self._door: TextIO | None = None
+        self._port = free_port() if plan.server and can_serve() else 0
         self.members: list[Member] = []
 
     def note(self, kind: Harm, node: str = "") -> None:
@@ -103,6 +115,8 @@ class Crew:
             "worker": plan.workers,
             "producer": plan.producers,
             "supervisor": int(plan.supervised),
+            "server": int(bool(self._port)),
+            "caller": int(bool(self._port)),
         }
         for role, number in wanted.items():
             for _ in range(number - sum(member.role == role for member in self.members)):
@@ -119,7 +133,9 @@ class Crew:
             concurrency=plan.concurrency,
             ticks=not healthy,
             wrap=plan.wrap,
-            rate=plan.jobs / plan.seconds / max(plan.producers, 1),
+            port=self._port,
+            through=THROUGH.format(self._port) if role == "caller" else "",
+            rate=plan.jobs / plan.seconds / max(plan.producers + bool(self._port), 1),
         )
         if not healthy:
             part = self._hampered(role, part)
@@ -136,13 +152,20 @@ class Crew:
         if role == "supervisor":
             changes |= {"processes": 2, "lifetime": 6.0 if is_killed else 0.0}
         elif is_killed and chance.random() < 0.5:
-            changes["trap"] = draw(chance, ("insert",)) if role == "producer" else draw(chance)
+            changes["trap"] = draw(chance, CALLS_OF[role])
         return msgspec.structs.replace(part, **changes)
 
     def pick(self) -> Member | None:
         living = [member for member in self.members if member.lives and not member.is_stopped]
         weights = [WEIGHTS[member.role] for member in living]
         return self._chance.choices(living, weights)[0] if living else None
+
+    def halted(self) -> list[Member]:
+        """Those that have halted by a trap of their own, each told of once."""
+        found = [member for member in self.members if member.has_halted]
+        for member in found:
+            member.has_halted = False
+        return found
 
     def kill(self, member: Member) -> None:
         self.note("kill", member.node)
@@ -156,8 +179,9 @@ class Crew:
 
     def wake(self, member: Member) -> None:
         self.note("continue", member.node)
+        # First: it may run into its next trap at once.
+        member.is_stopped = member.has_halted = False
         member.send(signal.SIGCONT)
-        member.is_stopped = False
 
     def end(self, member: Member) -> None:
         """SIGTERM."""

@@ -15,16 +15,22 @@ import signal
 import subprocess
 import sys
 import traceback
-from typing import Literal
+from importlib import import_module
+from typing import Final, Literal
 
 import msgspec
 
 from ...stores.open import open_store
-from . import producer, worker
+from . import producer, server, worker
 from .part import environment
 from .plan import Part
 
-Role = Literal["worker", "supervisor", "producer"]
+Role = Literal["worker", "supervisor", "producer", "server", "caller"]
+"""A caller is a producer that enqueues through the server."""
+
+
+HALTED: Final = 2
+"""The answer about a process that lives and has come to a halt."""
 
 
 class Load(msgspec.Struct, frozen=True, tag="load"):
@@ -48,7 +54,7 @@ class Send(msgspec.Struct, frozen=True, tag="send"):
 
 
 class Look(msgspec.Struct, frozen=True, tag="look"):
-    """Whether a process lives, 1 or 0."""
+    """Whether a process lives, 1 or 0; 2 if it has come to a halt since it was last asked."""
 
     pid: int
 
@@ -66,6 +72,9 @@ class Nursery:
         match request:
             case Load(url):
                 open_store(url)
+                if server.can_serve():
+                    import_module("windlass.server.server")
+                    open_store("http://localhost")
                 return 1
             case Start("supervisor", part):
                 return self._spawn(part)
@@ -80,16 +89,22 @@ class Nursery:
                     return 1
                 return 0
             case Look(pid):
-                return int(self._lives(pid))
+                return self._lives(pid)
 
     def end(self) -> None:
         for pid in list(self._living):
             self.answer(Send(pid, signal.SIGKILL))
 
-    def _lives(self, pid: int) -> bool:
-        if pid in self._living and os.waitpid(pid, os.WNOHANG)[0] == pid:
+    def _lives(self, pid: int) -> int:
+        if pid not in self._living:
+            return 0
+        changed, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
+        if changed == pid and os.WIFSTOPPED(status):
+            return HALTED
+        if changed == pid:
             self._living.discard(pid)
-        return pid in self._living
+            return 0
+        return 1
 
     def _fork(self, role: Role, part: Part) -> int:
         pid = os.fork()
@@ -118,10 +133,13 @@ def _become(role: Role, part: Part) -> None:
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)
         os.environ.update(environment(part))
-        if role == "producer":
-            asyncio.run(producer.produce(part))
-        else:
-            worker.main()
+        match role:
+            case "producer" | "caller":
+                asyncio.run(producer.produce(part))
+            case "server":
+                asyncio.run(server.serve(part))
+            case _:
+                worker.main()
         code = 0
     except BaseException:
         traceback.print_exc()

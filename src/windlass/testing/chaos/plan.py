@@ -28,6 +28,8 @@ class ChaosPlan(msgspec.Struct, frozen=True, kw_only=True):
     supervised: bool = True
     """whether a supervisor with two processes works too, and is killed"""
     producers: int = 2
+    server: bool = True
+    """whether a server takes jobs as well, if its extras are there, and is killed"""
     lease: float = 2.0
     concurrency: int = 20
     skew: float = 3_600.0
@@ -59,5 +61,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     skew: float = 0.0
     ticks: bool = True
     """whether a worker declares the schedule"""
+    port: int = 0
+    """of a server"""
+    through: str = ""
+    """of a producer: the URL of the server that it enqueues through"""
     rate: float = 0.0
     """of a producer: jobs for each second"""

@@ -13,10 +13,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from ...app import Windlass
 from ...core.model import Receipt
 from ...core.states import State
 from ...errors import StoreUnavailable
 from ...stores.contract import Store
+from ...stores.open import open_store
 from ...worker.shutdown import stop_on_signals
 from .orders import Order, Orders
 from .part import seen_by, told
@@ -33,14 +35,14 @@ LONGEST_LINE: Final = 500
 
 
 async def produce(part: Part) -> None:
-    node = f"producer-{os.getpid()}"
+    node = f"{'caller' if part.through else 'producer'}-{os.getpid()}"
     book = Notebook(Path(part.folder, f"{node}.jsonl"))
     app = make_app(part.url, book, node, ticks=False)
     orders = Orders(app, node, part.seed)
     trap = Trap(part.trap, book, node)
     stop = asyncio.Event()
     with stop_on_signals(stop.set):
-        store = seen_by(part, await app.client.store())
+        store = seen_by(part, await _opened(part, app, stop))
         began, number = monotonic(), 0
         while not stop.is_set():
             # What was not done while the store was slow is not made up for all at once.
@@ -53,18 +55,32 @@ async def produce(part: Part) -> None:
             if batch:
                 book.write(*(order.asked for order in batch))
                 trap.passed("insert", after=False)
-                receipts = await _insisting(store, batch)
+                receipts = await _insisting(store, batch, stop)
                 trap.passed("insert", after=True)
                 # By its id it was there only because of a call before, whose answer was lost.
                 book.write(
                     *(
                         Accepted(monotonic(), order.job.id, receipt.id != order.job.id)
-                        for order, receipt in zip(batch, receipts, strict=True)
+                        for order, receipt in zip(batch, receipts, strict=bool(receipts))
                     )
                 )
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 1 / BATCHES_PER_SECOND)
     await app.aclose()
+
+
+async def _opened(part: Part, app: Windlass, stop: asyncio.Event) -> Store:
+    """The store, or the server in front of it as soon as it is there."""
+    if not part.through:
+        return await app.client.store()
+    store = open_store(part.through)
+    while not stop.is_set():
+        try:
+            await store.open()
+            break
+        except StoreUnavailable:
+            await asyncio.sleep(PAUSE)
+    return store
 
 
 async def _waiting(store: Store) -> int:
@@ -74,12 +90,16 @@ async def _waiting(store: Store) -> int:
         return 0
 
 
-async def _insisting(store: Store, batch: Sequence[Order]) -> Sequence[Receipt]:
-    while True:
+async def _insisting(
+    store: Store, batch: Sequence[Order], stop: asyncio.Event
+) -> Sequence[Receipt]:
+    """What the store answers; nothing if it is to stop before that."""
+    while not stop.is_set():
         try:
             return await store.insert([order.job for order in batch])
         except StoreUnavailable:
             await asyncio.sleep(PAUSE)
+    return ()
 
 
 if __name__ == "__main__":

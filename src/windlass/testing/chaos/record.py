@@ -9,15 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from ...core.model import Job, QueueStats
 from ...core.states import State
 
-Harm = Literal["kill", "stop", "continue", "end", "restart", "cut", "failover", "slow"]
-"""SIGKILL, SIGSTOP, SIGCONT or SIGTERM to a process; or something that befell the store."""
+Harm = Literal[
+    "kill",
+    "stop",
+    "continue",
+    "end",
+    "crash",
+    "restart",
+    "cut",
+    "drop",
+    "slow",
+    "failover",
+    "takeover",
+    "memory",
+    "disk",
+]
+"""SIGKILL, SIGSTOP, SIGCONT or SIGTERM to a process; or something that befell the store.
+
+A failover is in good order; a takeover is that of a dead master's replica. Memory and disk: the
+store had none left."""
+PROCESS: Final = frozenset({"kill", "stop", "continue", "end"})
+"""What is done to a process."""
 
 
 class Asked(msgspec.Struct, frozen=True, tag="asked"):

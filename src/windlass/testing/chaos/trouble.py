@@ -41,6 +41,8 @@ class Trouble:
         try:
             while monotonic() < until:
                 self._crew.fill()
+                for halted in self._crew.halted():
+                    self._wake_after(halted)
                 pause = self._chance.expovariate(rate) if rate else self._plan.seconds
                 await asyncio.sleep(min(pause, until - monotonic(), 2.0 / max(rate, 0.01)))
                 if rate and (member := self._crew.pick()) is not None:
@@ -58,10 +60,14 @@ class Trouble:
             self._crew.kill(member)
         elif luck < 0.85:
             self._crew.stop(member)
-            seconds = self._plan.lease * self._chance.choice((0.3, 1.5, 2.5))
-            asyncio.get_running_loop().call_later(seconds, self._wake, member)
+            self._wake_after(member)
         else:
             self._crew.end(member)
+
+    def _wake_after(self, member: Member) -> None:
+        """Sooner or later than its lease ends: one that was slow, or a zombie."""
+        seconds = self._plan.lease * self._chance.choice((0.3, 1.5, 2.5))
+        asyncio.get_running_loop().call_later(seconds, self._wake, member)
 
     def _wake(self, member: Member) -> None:
         if member.is_stopped and member.lives:

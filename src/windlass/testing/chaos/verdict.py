@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from .record import Effect, Event, Fault, Finished, Outcome, Started
+from .record import PROCESS, Accepted, Effect, Event, Fault, Finished, Outcome, Started
 from .rules import Breach, check
 
 
@@ -23,6 +23,10 @@ class Verdict(msgspec.Struct, frozen=True):
     """SIGTERM"""
     restarts: int
     """what befell the store: restarts, failovers, cuts"""
+    served: int
+    """jobs that a server took"""
+    faults: Mapping[str, int]
+    """all that was done, as in `kill worker` and `restart`, and how often"""
     executed_twice: int
     """jobs that had their effect more than once: allowed"""
     completed_twice: int
@@ -52,13 +56,19 @@ def judge(seconds: float, events: Sequence[Event], outcome: Outcome) -> Verdict:
         faults["kill"],
         faults["stop"],
         faults["end"],
-        faults["restart"] + faults["failover"] + faults["cut"] + faults["slow"],
+        sum(number for kind, number in faults.items() if kind not in PROCESS),
+        sum(isinstance(event, Accepted) and event.job.startswith("caller-") for event in events),
+        Counter(_named(event) for event in events if isinstance(event, Fault)),
         sum(number > 1 for number in effects.values()),
         broken["nothing_ends_twice"],
         broken["nothing_accepted_is_lost"],
         tuple(breaches),
         tuple(sorted(recoveries(events))),
     )
+
+
+def _named(fault: Fault) -> str:
+    return f"{fault.kind} {fault.node.partition('-')[0]}".strip()
 
 
 def recoveries(events: Sequence[Event]) -> list[float]:

@@ -32,14 +32,7 @@ from .trap import Trap, kill_self
 
 def main() -> None:
     part, line = told(), tether()
-    settings = WorkerSettings(
-        queues=QUEUES,
-        concurrency=part.concurrency,
-        lease=part.lease,
-        rescue_interval=min(part.lease / 4, 1.0),
-        shutdown_timeout=2.0,
-        processes=part.processes,
-    )
+    settings = settings_of(part)
     if line is None and settings.is_supervised:
         asyncio.run(Supervisor(settings).run())
         return
@@ -50,11 +43,22 @@ def main() -> None:
     node = f"worker-{os.getpid()}"
     book = Notebook(Path(part.folder, f"{node}.jsonl"))
     if part.skew:
-        _skew(part.skew)
+        skew(part.skew)
     asyncio.run(_work(part, settings, node, book, line))
 
 
-def _skew(seconds: float) -> None:
+def settings_of(part: Part) -> WorkerSettings:
+    return WorkerSettings(
+        queues=QUEUES,
+        concurrency=part.concurrency,
+        lease=part.lease,
+        rescue_interval=min(part.lease / 4, 1.0),
+        shutdown_timeout=2.0,
+        processes=part.processes,
+    )
+
+
+def skew(seconds: float) -> None:
     """Have the clock of this process be off. The store's clock must decide."""
     now, now_ns = time.time, time.time_ns
     time.time = lambda: now() + seconds
