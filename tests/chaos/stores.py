@@ -11,9 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.servers import mariadb, postgres, redis
+from tests.servers.process import wait_until
 from tests.servers.proxy import Proxy, forward
+from tests.servers.redis import tell
 from tests.servers.redis_cluster import SLOTS, Cluster, serve_cluster
-from tests.servers.server import Server
+from tests.servers.redis_sentinel import Sentinels, serve_sentinel
+from tests.servers.server import Server, Unhealthy
 from windlass.testing.chaos.trouble import StoreHarm
 
 
@@ -32,16 +35,16 @@ def sqlite() -> Iterator[Site]:
 
 def of_server(server: Server, proxy: Proxy) -> Site:
     """All go through a bad network; the server is killed, restarted and frozen behind it."""
-    return Site(
-        proxy.through(server.url),
-        (
-            StoreHarm("restart", partial(asyncio.to_thread, crash, server)),
-            StoreHarm("restart", partial(asyncio.to_thread, restart, server)),
-            StoreHarm("cut", partial(asyncio.to_thread, proxy.cut)),
-            StoreHarm("cut", partial(asyncio.to_thread, proxy.drop_replies, 3)),
-            StoreHarm("slow", partial(freeze, server)),
-        ),
+    harms = (
+        StoreHarm("crash", partial(asyncio.to_thread, crash, server)),
+        StoreHarm("restart", partial(asyncio.to_thread, restart, server)),
+        StoreHarm("cut", partial(asyncio.to_thread, proxy.cut)),
+        StoreHarm("drop", partial(asyncio.to_thread, proxy.drop_replies, 3)),
+        StoreHarm("slow", partial(freeze, server)),
     )
+    if server.url.startswith("redis:"):
+        harms += (StoreHarm("memory", partial(starve, server)),)
+    return Site(proxy.through(server.url), harms)
 
 
 def crash(server: Server) -> None:
@@ -60,16 +63,61 @@ async def freeze(server: Server) -> None:
     server.thaw()
 
 
+async def starve(server: Server) -> None:
+    """Let it have less memory than it uses, so that it refuses what would need more."""
+    await asyncio.to_thread(tell, server.port, "CONFIG", "SET", "maxmemory", "100kb")
+    await asyncio.sleep(0.7)
+    await asyncio.to_thread(tell, server.port, "CONFIG", "SET", "maxmemory", "0")
+
+
 def of_cluster(cluster: Cluster) -> Site:
-    """A failover in good order loses nothing; one of a dead master may, and is not promised."""
+    """A master dies, or changes places with its replica in good order."""
     chance = Random()
 
     def failover() -> None:
         master = cluster.master_of(chance.randrange(SLOTS))
         cluster.failover(cluster.replica_of(master))
 
-    harm = StoreHarm("failover", partial(asyncio.to_thread, failover))
-    return Site(cluster.url, (harm, harm))
+    def takeover() -> None:
+        slot = chance.randrange(SLOTS)
+        master = cluster.master_of(slot)
+        master.kill()
+        if not wait_until(lambda: cluster.master_of(slot) is not master):
+            raise Unhealthy("nobody took over")
+        cluster.heal()
+
+    return _replicated(cluster.url, failover, takeover)
+
+
+def of_sentinels(group: Sentinels) -> Site:
+    """The master dies, or stands still until it is no longer one, or leaves in good order."""
+
+    def takeover() -> None:
+        master = group.master()
+        master.kill()
+        if not wait_until(lambda: group.master() is not master):
+            raise Unhealthy("nobody took over")
+        group.heal()
+
+    def oversleep() -> None:
+        """It wakes up in the belief that it is the master."""
+        master = group.master()
+        master.freeze()
+        try:
+            if not wait_until(lambda: group.master() is not master):
+                raise Unhealthy("nobody took over")
+        finally:
+            master.thaw()
+        group.heal()
+
+    return _replicated(group.url, group.failover, takeover, oversleep)
+
+
+def _replicated(url: str, failover: Callable[[], None], *takeovers: Callable[[], None]) -> Site:
+    """With `replicas=1`, what is accepted outlives its master."""
+    harms = [StoreHarm("failover", partial(asyncio.to_thread, failover))]
+    harms += [StoreHarm("takeover", partial(asyncio.to_thread, each)) for each in takeovers]
+    return Site(f"{url}?replicas=1", tuple(harms))
 
 
 @contextmanager
@@ -84,9 +132,16 @@ def cluster() -> Iterator[Site]:
         yield of_cluster(served)
 
 
+@contextmanager
+def sentinel() -> Iterator[Site]:
+    with serve_sentinel() as group:
+        yield of_sentinels(group)
+
+
 SITES: Mapping[str, Callable[[], AbstractContextManager[Site]]] = {
     "sqlite": sqlite,
     "redis": partial(_served, redis.serve),
+    "redis sentinel": sentinel,
     "redis cluster": cluster,
     "postgres": partial(_served, postgres.serve),
     "mariadb": partial(_served, mariadb.serve),

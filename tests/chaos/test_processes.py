@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.chaos.stores import Site, of_cluster, of_server
+from tests.chaos.stores import Site, of_cluster, of_sentinels, of_server
 from tests.servers.proxy import forward
 from windlass.testing.chaos.plan import ChaosPlan
 from windlass.testing.chaos.run import run
@@ -18,15 +18,31 @@ ROOT = Path(__file__).parents[2]
 SECONDS = float(os.environ.get("WINDLASS_CHAOS_SECONDS", "5"))
 PLAN = ChaosPlan(seconds=SECONDS, jobs=int(SECONDS * 100), kills_per_second=0.8)
 CALM = ChaosPlan(
-    seconds=1.0, jobs=200, kills_per_second=0.0, supervised=False, workers=1, producers=1, lease=1.0
+    seconds=1.0,
+    jobs=200,
+    kills_per_second=0.0,
+    supervised=False,
+    server=False,
+    workers=1,
+    producers=1,
+    lease=1.0,
 )
-STORES = ("sqlite", "redis_server", "redis_cluster", "postgres_server", "mariadb_server")
+STORES = (
+    "sqlite",
+    "redis_server",
+    "redis_sentinel",
+    "redis_cluster",
+    "postgres_server",
+    "mariadb_server",
+)
 
 
 @pytest.fixture(params=STORES)
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
     if request.param == "sqlite":
         yield Site(f"sqlite:///{tmp_path}/jobs.db")
+    elif request.param == "redis_sentinel":
+        yield of_sentinels(request.getfixturevalue(request.param))
     elif request.param == "redis_cluster":
         yield of_cluster(request.getfixturevalue(request.param))
     else:
@@ -41,6 +57,7 @@ async def test_nothing_is_lost_or_ends_twice_whatever_is_killed(site: Site) -> N
     assert (verdict.lost, verdict.completed_twice) == (0, 0)
     assert verdict.jobs > 0
     assert verdict.kills > 0
+    assert verdict.served > 0
     assert bool(verdict.restarts) is bool(site.harms)
 
 

@@ -134,12 +134,13 @@ class Effort:
 
     async def _proved(self, link: Link, commands: list[bytes], proof: Proof) -> Any:
         """The answer once replicas have all that it rests on."""
-        extra = proof.commands(self._call.before)
-        replies = await link.send_all([*commands, *extra])
+        write, wait = proof.commands(self._call.before)
+        asking = [_ASKING] if self._asked is not None else []
+        replies = await link.send_all([*commands, *asking, write, wait])
         reply = _telling(replies[: len(commands)])
         if isinstance(reply, Exception):
             return reply
-        return proof.fault(link.address, replies[len(commands) :]) or reply
+        return proof.fault(link.address, *replies[-2:]) or reply
 
 
 def _telling(replies: list[Any]) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from .fault import Lost
+from .fault import Lost, code
 from .io import Word, pack
 from .url import Address
 
@@ -27,18 +27,19 @@ class Proof(NamedTuple):
 
     replicas: int
 
-    def commands(self, script: Sequence[Word]) -> list[bytes]:
+    def commands(self, script: Sequence[Word]) -> tuple[bytes, bytes]:
         """What to send behind `EVALSHA sha number key …`."""
         first = script[3]
         shard = (first if isinstance(first, str) else str(first, "utf-8")).partition("}")[0]  # type: ignore[arg-type]
-        return [pack(("SET", f"{shard}}}:{NAME}", "")), pack(("WAIT", self.replicas, PATIENCE))]
+        write = pack(("SET", f"{shard}}}:{NAME}", ""))
+        return write, pack(("WAIT", self.replicas, PATIENCE))
 
-    def fault(self, where: Address, replies: Sequence[Any]) -> Exception | None:
+    def fault(self, where: Address, written: Any, number: Any) -> Exception | None:
         """What to make of the replies, if it is not proved; then the call is made again."""
-        for reply in replies:
-            if isinstance(reply, Exception):
+        for reply in (written, number):
+            # Where memory is full, what the script itself could write is counted.
+            if isinstance(reply, Exception) and code(reply) != "OOM":
                 return reply if isinstance(reply, Lost) else Lost(where, str(reply), sent=True)
-        number = replies[-1]
         if number >= self.replicas:
             return None
         return Lost(where, f"{number} of {self.replicas} replicas have the write", sent=True)

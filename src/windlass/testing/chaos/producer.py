@@ -16,7 +16,7 @@ from typing import Final
 from ...app import Windlass
 from ...core.model import Receipt
 from ...core.states import State
-from ...errors import StoreUnavailable
+from ...errors import StoreError, StoreUnavailable
 from ...stores.contract import Store
 from ...stores.open import open_store
 from ...worker.shutdown import stop_on_signals
@@ -97,7 +97,8 @@ async def _insisting(
     while not stop.is_set():
         try:
             return await store.insert([order.job for order in batch])
-        except StoreUnavailable:
+        except StoreError:
+            # One that is out of memory refuses, until it is not.
             await asyncio.sleep(PAUSE)
     return ()
 
