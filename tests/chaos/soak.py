@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import Mapping
 from random import SystemRandom
 
 from rich.console import Console
@@ -30,6 +31,7 @@ AFTERWARDS = 15.0
 COLUMNS = (
     "store",
     "jobs",
+    "by the server",
     "kills",
     "stops",
     "store faults",
@@ -59,16 +61,29 @@ def main() -> int:
     table = Table(title="Windlass: what a soak found")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "store" else "right")
+    verdicts: dict[str, Verdict] = {}
     for name in names:
         console.print(f"Hurting {name} for {plan.seconds:.0f} s …")
         with SITES[name]() as site:
             verdict = asyncio.run(run(site.url, plan, site.harms))
+        verdicts[name] = verdict
         table.add_row(name, *_cells(verdict))
         for breach in verdict.breaches[:20]:
             console.print(f"{name}: {breach}")
         broken = broken or not verdict.is_clean
-    console.print(table)
+    console.print(table, _faults(verdicts))
     return int(broken)
+
+
+def _faults(verdicts: Mapping[str, Verdict]) -> Table:
+    """How often each kind of thing was done to each store and to those who work on it."""
+    table = Table("fault", title="What was done")
+    for name in verdicts:
+        table.add_column(name, justify="right")
+    for kind in sorted({kind for verdict in verdicts.values() for kind in verdict.faults}):
+        numbers = [verdict.faults.get(kind, 0) for verdict in verdicts.values()]
+        table.add_row(kind, *(f"{number:,}" if number else "" for number in numbers))
+    return table
 
 
 def _options() -> argparse.Namespace:
@@ -98,6 +113,7 @@ def _cells(verdict: Verdict) -> list[str]:
     rest = len(verdict.breaches) - verdict.completed_twice - verdict.lost
     figures = (
         verdict.jobs,
+        verdict.served,
         verdict.kills,
         verdict.stops,
         verdict.restarts,

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from tests.chaos.disk import fill, mounted
 from tests.servers import mariadb, postgres, redis
 from tests.servers.process import wait_until
 from tests.servers.proxy import Proxy, forward
@@ -29,22 +31,26 @@ class Site(NamedTuple):
 
 @contextmanager
 def sqlite() -> Iterator[Site]:
-    with TemporaryDirectory(prefix="windlass-chaos-") as folder:
-        yield Site(f"sqlite:///{folder}/jobs.db")
+    """The disk is full for a while, where one is allowed to mount such a disk."""
+    with TemporaryDirectory(prefix="windlass-chaos-") as name:
+        folder = Path(name)
+        with mounted(folder) as can_be_full:
+            harms = (StoreHarm("disk", partial(fill, folder)),) if can_be_full else ()
+            yield Site(f"sqlite:///{folder}/jobs.db", harms)
 
 
 def of_server(server: Server, proxy: Proxy) -> Site:
     """All go through a bad network; the server is killed, restarted and frozen behind it."""
-    harms = (
+    harms = [
         StoreHarm("crash", partial(asyncio.to_thread, crash, server)),
         StoreHarm("restart", partial(asyncio.to_thread, restart, server)),
         StoreHarm("cut", partial(asyncio.to_thread, proxy.cut)),
         StoreHarm("drop", partial(asyncio.to_thread, proxy.drop_replies, 3)),
         StoreHarm("slow", partial(freeze, server)),
-    )
+    ]
     if server.url.startswith("redis:"):
-        harms += (StoreHarm("memory", partial(starve, server)),)
-    return Site(proxy.through(server.url), harms)
+        harms.append(StoreHarm("memory", partial(starve, server)))
+    return Site(proxy.through(server.url), tuple(harms))
 
 
 def crash(server: Server) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.chaos.stores import Site, of_cluster, of_sentinels, of_server
+from tests.chaos.stores import Site, of_cluster, of_sentinels, of_server, sqlite
 from tests.servers.proxy import forward
 from windlass.testing.chaos.plan import ChaosPlan
 from windlass.testing.chaos.run import run
@@ -40,7 +40,8 @@ STORES = (
 @pytest.fixture(params=STORES)
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
     if request.param == "sqlite":
-        yield Site(f"sqlite:///{tmp_path}/jobs.db")
+        with sqlite() as made:
+            yield made
     elif request.param == "redis_sentinel":
         yield of_sentinels(request.getfixturevalue(request.param))
     elif request.param == "redis_cluster":

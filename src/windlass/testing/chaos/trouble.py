@@ -16,6 +16,10 @@ KILLS: Final = 0.6
 """The part of faults that kill; the others halt a process, or ask it to end."""
 
 
+LONGEST_PEACE: Final = 8.0
+"""How long a store is left alone at the most."""
+
+
 class StoreHarm(NamedTuple):
     """Something that befalls the store; when it is done, the store works again."""
 
@@ -74,14 +78,12 @@ class Trouble:
             self._crew.wake(member)
 
     async def _harm_the_store(self) -> None:
-        """Evenly over the time, each in turn, in an order that chance has chosen."""
-        if not self._harms:
-            return
-        harms = self._chance.sample(self._harms, len(self._harms))
-        pause = self._plan.seconds / (len(harms) + 1)
-        for harm in harms:
-            await asyncio.sleep(pause * self._chance.uniform(0.5, 1.0))
-            if self._over:
-                return
-            self._crew.note(harm.kind)
-            await harm.do()
+        """Evenly over the time, all in turn, in an order that chance has chosen; then again."""
+        pause = min(self._plan.seconds / (len(self._harms) + 1), LONGEST_PEACE)
+        while self._harms:
+            for harm in self._chance.sample(self._harms, len(self._harms)):
+                await asyncio.sleep(pause * self._chance.uniform(0.5, 1.0))
+                if self._over:
+                    return
+                self._crew.note(harm.kind)
+                await harm.do()
