@@ -75,7 +75,7 @@ async def hold(store: RedisStore, job: NewJob | Job) -> None:
     record, large = pack(job, flags)
     assert flags
     words: list[str | bytes] = [note_of(job), pack_id(job.id), record, large or b""]
-    assert await shard.run("hold", (), words) == []
+    assert await shard.run("hold", (), words) == [[], []]
 
 
 async def finish_only(store: RedisStore, job: Job) -> Answer:
@@ -117,6 +117,33 @@ async def test_a_held_insert_is_left_alone_while_its_process_may_live(store: Red
     await store.rescue(100, LEASE, "rescuer")
     assert await state_of(store, job.id) is None
     assert await notes(store) == 1
+
+
+async def test_what_is_accepted_again_after_its_process_died_is_there(store: RedisStore) -> None:
+    job = new_job(elsewhere(store))
+    await hold(store, job)
+    assert await store.insert([job]) == [Receipt(job.id, duplicate=True)]
+    assert await state_of(store, job.id) == State.PENDING
+    assert await notes(store) == 0
+
+
+async def test_a_dependent_waits_for_a_parent_whose_first_process_died(store: RedisStore) -> None:
+    parent = new_job(elsewhere(store))
+    child = new_job("child", Spec("work", b"", parents=(parent.id,)))
+    await hold(store, parent)
+    first, second = await store.insert([parent, child])
+    assert (first, second) == (Receipt(parent.id, duplicate=True), Receipt("child"))
+    assert await state_of(store, "child") == State.BLOCKED
+
+
+async def test_what_is_accepted_again_gives_way_to_who_has_its_key(store: RedisStore) -> None:
+    key = elsewhere(store)
+    job = new_job(f"{key}-job", unique=key)
+    await hold(store, job)
+    await put(store, "winner", unique=key)
+    assert await store.insert([job]) == [Receipt("winner", duplicate=True)]
+    assert await state_of(store, job.id) is None
+    assert await notes(store) == 0
 
 
 async def test_a_held_insert_is_dropped_when_another_has_the_key(

@@ -12,9 +12,10 @@ from ...core.model import Job, NewJob, Receipt
 from ...core.schedule import following
 from ...core.unique import Clash, clash
 from ...errors import StoreError, StoreUnavailable
-from .arrivals import Arrival, key_of, restore
+from .arrivals import Arrival, key_of, note_of, restore
 from .io import Word
 from .names import Names
+from .outbox import complete
 from .packing import pack_new, pack_restored
 from .parents import Parents, first_reasons, parent_words, reason_for
 from .portions import parts
@@ -162,11 +163,24 @@ class Inserter:
             return [await self._accept_clashing(jobs[0])]
         return await self._accept_part(jobs)
 
-    async def _accept_part(self, jobs: Sequence[Arrival], before: str = "") -> Sequence[Receipt]:
+    async def _accept_part(
+        self, jobs: Sequence[Arrival], before: str = "", tries: int = TRIES
+    ) -> Sequence[Receipt]:
         acceptance = await self._names.accept(jobs, before)
         await self._unblocking.see_to(acceptance.endings)
         await self._unblocking.look_at(acceptance.where)
-        return acceptance.receipts
+        receipts = list(acceptance.receipts)
+        if held := [jobs[n] for n in acceptance.held]:
+            if not tries:
+                raise StoreUnavailable("Others enqueue the same jobs all the time; try again.")
+            # Whoever held them may be dead: they are not there before they are let go.
+            for job in held:
+                shard = self._shards[self._spread.of(job)]
+                await complete(shard, self._names, self._parents, note_of(job), job.id)
+            answers = await self._accept_part(held, before, tries - 1)
+            for n, receipt in zip(acceptance.held, answers, strict=True):
+                receipts[n] = receipt
+        return receipts
 
     async def _accept_clashing(self, job: NewJob) -> Receipt:
         """A job that may replace or follow the one that holds its key; from the start again, if

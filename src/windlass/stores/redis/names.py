@@ -61,6 +61,8 @@ class Acceptance(NamedTuple):
     """what is owed to dependents by jobs that had ended"""
     where: frozenset[int]
     """the shards of jobs that are waited for now"""
+    held: Sequence[int] = ()
+    """positions of those that another call has held back and not let go yet"""
 
 
 class Names:
@@ -91,8 +93,9 @@ class Names:
         receipts = [Receipt(job.id, duplicate=True) if job.id in there else None for job in jobs]
         todo = [n for n, receipt in enumerate(receipts) if receipt is None]
         held = [n for n in todo if flags[n]]
+        taken: list[int] = []
         if held:
-            await self._take_names(jobs, shards, flags, held, receipts, before)
+            taken = await self._take_names(jobs, shards, flags, held, receipts, before)
         todo = [n for n in todo if not receipts[n]]
         for n in todo:
             await self._parents.expect(jobs[n].id, shards[n], awaited.get(jobs[n].id, ()))
@@ -112,6 +115,7 @@ class Names:
                 *(ending for each in accepted for ending in each.endings),
             ],
             frozenset().union(*(each.where for each in answers)),
+            taken,
         )
 
     async def _known(self, jobs: Sequence[Arrival]) -> tuple[set[str], dict[str, list[int]]]:
@@ -138,13 +142,17 @@ class Names:
         held: list[int],
         receipts: list[Receipt | None],
         before: str,
-    ) -> None:
+    ) -> list[int]:
+        """Take all names of those that are to be held; the positions of those that others hold."""
+        taken: list[int] = []
         for shard, group in _grouped((n, shards[n]) for n in held):
             words: list[str | bytes] = [note_of(jobs[group[0]])]
             for n in group:
                 record, large = pack(jobs[n], flags[n])
                 words += (pack_id(jobs[n].id), record, large or b"")
-            for position in await self._shards[shard].run("hold", (), words):
+            there, others = await self._shards[shard].run("hold", (), words)
+            taken += (group[position] for position in others)
+            for position in (*there, *others):
                 n = group[position]
                 receipts[n] = Receipt(jobs[n].id, duplicate=True)
         for kind, flag in (("i", REMOTE_ID), ("u", REMOTE_KEY)):
@@ -164,6 +172,7 @@ class Names:
                 await self._shards[shards[claim.job]].send("HDEL", "outbox", field)
         if before and not any(receipts):
             await self.yield_key(before, jobs[0].unique or "")
+        return taken
 
     def _claim(self, kind: str, job: Arrival, shard: int, position: int) -> Claim:
         if kind == "i":

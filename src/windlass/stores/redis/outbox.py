@@ -17,7 +17,7 @@ from .lookout import Lookout
 from .names import Claim, Names
 from .packing import Packed, insert_words, read_waits, restore_words
 from .parents import Dependent, Parents, Told, told_words
-from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, unpack_id
+from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, pack_id, unpack_id
 from .replies import read_owed
 from .rivals import REKEY, rekey
 from .schedules import TICK, Ticks
@@ -79,6 +79,13 @@ async def redrive(
                     await _settle(shards[number], names, parents, ticks, note)
         except StoreError as error:
             log.warning("steps that were left behind are still to be ended: %s", error)
+
+
+async def complete(shard: Shard, names: Names, parents: Parents, kind: str, id: str) -> None:
+    """Carry out what is left to do for one job that is held, if it still is."""
+    value = await shard.send("HGET", "outbox", kind.encode() + pack_id(id))
+    if value is not None:
+        await _let_in(shard, names, parents, Note(kind, pack_id(id), value))
 
 
 async def _left_behind(shard: Shard) -> list[Note]:

@@ -57,21 +57,16 @@ async def produce(part: Part) -> None:
                 trap.passed("insert", after=False)
                 receipts = await _insisting(store, batch, stop)
                 trap.passed("insert", after=True)
+                # By its id it was there only because of a call before, whose answer was lost.
                 book.write(
                     *(
-                        _accepted(order, receipt)
+                        Accepted(monotonic(), order.job.id, receipt.id != order.job.id)
                         for order, receipt in zip(batch, receipts, strict=bool(receipts))
                     )
                 )
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 1 / BATCHES_PER_SECOND)
     await app.aclose()
-
-
-def _accepted(order: Order, receipt: Receipt) -> Accepted:
-    own = receipt.id == order.job.id
-    # By its id it was there only because of a call before, whose answer was lost.
-    return Accepted(monotonic(), order.job.id, not own, own and receipt.duplicate)
 
 
 async def _opened(part: Part, app: Windlass, stop: asyncio.Event) -> Store:

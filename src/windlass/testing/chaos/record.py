@@ -60,9 +60,6 @@ class Accepted(msgspec.Struct, frozen=True, tag="accepted"):
     at: float
     job: str
     duplicate: bool = False
-    again: bool = False
-    """whether it was there already, from a call whose answer was lost: on a Cluster it may still be
-    on its way to its queue, and its turn comes when it is there"""
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):

@@ -133,8 +133,9 @@ def _was_cancelled(trace: Trace, id: str) -> bool:
 
 def a_sequence_keeps_its_order(trace: Trace) -> Iterator[str]:
     for name, ids in trace.sequences.items():
-        wanted = [id for id in ids if id in trace.starts and not trace.accepted[id].again]
-        began = sorted(wanted, key=lambda id: trace.starts[id][0].at)
+        first = [(trace.starts[id][0].at, id) for id in ids if id in trace.starts]
+        began = [id for _, id in sorted(first)]
+        wanted = [id for id in ids if id in trace.starts]
         if began != wanted:
             place = next(n for n, (a, b) in enumerate(zip(began, wanted, strict=True)) if a != b)
             yield f"in {name}, {began[place]} began before {wanted[place]}, which came first"
@@ -148,14 +149,8 @@ def a_unique_key_has_one_live_job(trace: Trace) -> Iterator[str]:
             cancelled = (
                 trace.jobs[before].state is State.CANCELLED if before in trace.jobs else True
             )
-            late = trace.accepted[before].again and not _had_begun(trace, before, after)
-            if not cancelled and not late and (over is None or over > trace.accepted[after].at):
+            if not cancelled and (over is None or over > trace.accepted[after].at):
                 yield f"{after} was accepted while {before} held the key {key}"
-
-
-def _had_begun(trace: Trace, id: str, other: str) -> bool:
-    """Whether a job ran before another was accepted, so that it had its key for sure."""
-    return any(start.at < trace.accepted[other].at for start in trace.starts.get(id, ()))
 
 
 def counters_tell_the_truth(trace: Trace) -> Iterator[str]:

@@ -20,12 +20,11 @@ from ...stores.open import open_store
 from ..place import private
 from .crew import Crew
 from .plan import EVERY, LIMIT, QUEUES, SCHEDULE, ChaosPlan
-from .record import Accepted, Notebook, Outcome, read
+from .record import Notebook, Outcome, read
 from .trouble import StoreHarm, Trouble
 from .verdict import Verdict, judge
 
 LOOK: Final = 0.2
-PORTION: Final = 1_000
 HEALTHY: Final = 2
 """How many workers finish what is left."""
 
@@ -54,7 +53,6 @@ async def _run(
         await _begun(store, plan.patience)
         await Trouble(crew, plan, chance, harms).run()
         await _heal(crew, store)
-        await _arrived(store, await asyncio.to_thread(_accepted, folder), plan.patience)
         await _quiet(store, plan.patience)
         outcome = Outcome(
             await _jobs(store),
@@ -97,29 +95,6 @@ async def _insisting(store: Store) -> None:
             await store.drop_schedules([SCHEDULE])
             return
         except StoreUnavailable:
-            await asyncio.sleep(LOOK)
-
-
-def _accepted(folder: Path) -> set[str]:
-    return {
-        event.job
-        for event in read(folder.glob("*.jsonl"))
-        if isinstance(event, Accepted) and not event.duplicate
-    }
-
-
-async def _arrived(store: Store, missing: set[str], patience: float) -> None:
-    """Wait until all that was accepted is there: on a Cluster, a job whose producer died between
-    two steps is brought to its queue by a worker, half a minute later."""
-    until = monotonic() + patience
-    while missing and monotonic() < until:
-        part = list(missing)[:PORTION]
-        try:
-            found = await store.get(part)
-        except StoreUnavailable:
-            found = {}
-        missing -= found.keys()
-        if len(found) < len(part):
             await asyncio.sleep(LOOK)
 
 
