@@ -7,6 +7,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,9 @@ from .gate import GATE
 from .url import Settings
 
 OLDEST_SQLITE: Final = (3, 35, 0)
-ROWS_AT_ONCE: Final = 50
+WIDTHS: Final = (50, 12, 4)
+"""How many rows go into one statement, as long as there are so many."""
+
 LONGEST_NAP: Final = 0.01
 BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 PASSING: Final = BUSY | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
@@ -167,17 +170,27 @@ class Connection:
             raw.text_factory = str
 
     def _bulk(self, sql: str, rows: Rows) -> int:
-        """Many rows; those of an `/*each*/` query go many to a statement, which halves its cost."""
+        """Many rows; those of an `/*each*/` query go many to a statement, which halves its cost.
+
+        Each statement also gives the interpreter away: the fewer there are, the fewer times another
+        thread has to give it back.
+        """
         changed = 0
-        if "/*each*/" in sql and len(rows) >= ROWS_AT_ONCE:
-            head, each, tail = sql.split("/*each*/")
-            wide = head + ", ".join([each] * ROWS_AT_ONCE) + tail
-            whole = len(rows) - len(rows) % ROWS_AT_ONCE
-            for start in range(0, whole, ROWS_AT_ONCE):
-                flat = list(chain.from_iterable(rows[start : start + ROWS_AT_ONCE]))
-                changed += self.raw.execute(wide, flat).rowcount
-            rows = rows[whole:]
+        if "/*each*/" in sql:
+            for width in WIDTHS:
+                whole = len(rows) - len(rows) % width
+                for start in range(0, whole, width):
+                    flat = list(chain.from_iterable(rows[start : start + width]))
+                    changed += self.raw.execute(_wide(sql, width), flat).rowcount
+                rows = rows[whole:]
         return changed + (self.raw.executemany(sql, rows).rowcount if rows else 0)
+
+
+@cache
+def _wide(sql: str, width: int) -> str:
+    """A query for so many rows."""
+    head, each, tail = sql.split("/*each*/")
+    return head + ", ".join([each] * width) + tail
 
 
 def _is_missing(path: str) -> bool:

@@ -9,7 +9,7 @@ from ...core.clock import Clock
 from ...errors import InvalidOption
 from ..sql.dialect import Dialect, Step
 from ..sql.operation import Bulk, Rows, Statement
-from .connection import ROWS_AT_ONCE
+from .connection import WIDTHS
 
 
 def dialect_of(queries: Mapping[str, str], path: str, clock: Clock) -> Dialect:
@@ -41,8 +41,9 @@ def by_each(query: str, rows: Rows) -> Iterator[Step]:
             yield query, row
         return
     each, tail = marked
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        some = rows[start : start + ROWS_AT_ONCE]
+    most = WIDTHS[0]
+    for start in range(0, len(rows), most):
+        some = rows[start : start + most]
         yield head + ", ".join([each] * len(some)) + tail, [value for row in some for value in row]
 
 
