@@ -223,6 +223,39 @@ async def test_a_connection_serves_many_requests_one_after_the_other(bare: Serve
     assert await bare.number() == 5
 
 
+async def test_an_answer_is_the_same_on_a_connection_that_ends_with_it(bare: Served) -> None:
+    answers = []
+    for kept in ("keep-alive", "close"):
+        async with wire(bare) as line:
+            body = b'{"task": "x", "id": "one"}'
+            await line.request("POST /api/v1/jobs", body, Connection=kept, **JSON)
+            answers.append(await line.answer())
+            if kept == "close":
+                assert await line.ended() == b""
+    usual, last = answers
+    assert (usual.status, last.status) == (201, 200)
+    assert (usual.json["id"], last.json["id"]) == ("one", "one")
+    assert last.headers.pop("Connection") == "close"
+    for headers in (usual.headers, last.headers):
+        assert headers.pop("Date")
+        assert headers.pop("Content-Length")
+    assert usual.headers == last.headers
+
+
+async def test_a_body_that_was_refused_leaves_nothing_for_the_next_request(serve: Serve) -> None:
+    api = await serve(max_body=100)
+    async with wire(api) as line:
+        # In one go, so that the second is read before the first is answered.
+        large, head = b"x" * 200, "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: "
+        await line.send(
+            f"{head}200\r\n\r\n".encode() + large + f"{head}{len(JOB)}\r\n\r\n".encode()
+        )
+        await line.send(JOB)
+        assert [(await line.answer()).status for _ in range(2)] == [413, 201]
+    assert await api.number() == 1
+
+
 async def test_requests_that_do_not_wait_for_answers_are_answered_in_order(bare: Served) -> None:
     async with wire(bare) as line:
         for path in ("livez", "nowhere", "readyz") * 20:

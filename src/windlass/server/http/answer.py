@@ -15,6 +15,7 @@ from ...errors import WindlassError
 from ..faults import Fault
 from .body import MSGPACK
 from .call import Binary, Headers, Lines, Reply
+from .direct import Direct
 from .problem import CONTENT_TYPE, headers_of, problem_of
 from .security import NOSNIFF
 
@@ -23,6 +24,10 @@ log = logging.getLogger("windlass.http")
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 ALWAYS: Final[Headers] = ((b"cache-control", b"no-store"), NOSNIFF)
+USUAL: Final = (
+    b"".join(b"%b: %b\r\n" % each for each in ALWAYS)
+    + b"content-type: %b\r\ncontent-length: %d\r\n"
+)
 CLOSE: Final[Headers] = ((b"connection", b"close"),)
 JSON_LINES: Final = "application/x-ndjson"
 
@@ -50,6 +55,13 @@ def encoded(value: Any, status: int, headers: Mapping[bytes, bytes]) -> Whole:
         # By way of JSON: parts of an answer may be JSON already.
         return Whole(status, MSGPACK, msgspec.msgpack.encode(msgspec.json.decode(data)), extra)
     return Whole(status, b"application/json", data, extra)
+
+
+def sent_directly(direct: Direct, answer: Whole) -> bool:
+    """Whether an answer could go the short way: one with nothing but what most have."""
+    if answer.extra or not answer.kind:
+        return False
+    return direct.answer(answer.status, USUAL % (answer.kind, len(answer.data)), answer.data)
 
 
 async def send_whole(send: Send, answer: Whole, method: str, last: Headers = ()) -> None:

@@ -11,6 +11,7 @@ import msgspec
 
 from ..faults import Malformed, TooLarge, TooSlow, WrongType
 from .deadline import Deadline, Overdue
+from .direct import Direct
 
 T = TypeVar("T")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -30,12 +31,20 @@ class Disconnected(Exception):
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[bytes, bytes], most: int, deadline: Deadline
+    receive: Receive,
+    headers: Mapping[bytes, bytes],
+    most: int,
+    deadline: Deadline,
+    direct: Direct | None = None,
 ) -> bytes:
     """The whole body, within `most` bytes and the deadline."""
     length = headers.get(b"content-length")
     if length is not None and int(length) > most:
         raise _too_large(most)
+    if direct is not None and (body := direct.body()) is not None:
+        if len(body) > most:
+            raise _too_large(most)
+        return body
     try:
         return await deadline.hold(_received(receive, most))
     except Overdue:

@@ -19,10 +19,19 @@ from ..access import AccessLog
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Draining, Late, fault_of
 from ..site import Site
-from .answer import CLOSE, Send, encoded, send_lines, send_problem, send_whole
+from .answer import (
+    CLOSE,
+    Send,
+    encoded,
+    send_lines,
+    send_problem,
+    send_whole,
+    sent_directly,
+)
 from .body import Body, Disconnected, Query, Receive, read_body
 from .call import Call, Events, Headers, Lines, Scope, address_of
 from .deadline import Deadline, Overdue
+from .direct import direct_of
 from .door import Door
 from .route import Route
 from .sse import send_events
@@ -63,7 +72,7 @@ class Endpoint:
                 join(scope["headers"])
             call = await self._call(caller, scope, receive, headers, path)
             value = await self._carry_out(call, receive)
-            status = await self._answer(value, scope["method"], headers, receive, send)
+            status = await self._answer(value, scope, headers, receive, send)
         except Disconnected:
             status = 499
         except asyncio.CancelledError:
@@ -89,7 +98,8 @@ class Endpoint:
         body: Any = None
         if self._body is not None or self.route.is_raw:
             most = self._site.settings.max_body
-            data = await read_body(receive, headers, most, self._body_deadline)
+            direct = direct_of(scope)
+            data = await read_body(receive, headers, most, self._body_deadline, direct)
             body = data if self._body is None else self._body.decode(data, _type(headers))
         return Call(self._site, self.route.name, caller, scope, path, headers, query, body)
 
@@ -119,18 +129,21 @@ class Endpoint:
     async def _answer(
         self,
         value: Any,
-        method: str,
+        scope: Scope,
         headers: Mapping[bytes, bytes],
         receive: Receive,
         send: Send,
     ) -> int:
+        method, direct = scope["method"], direct_of(scope)
         if isinstance(value, Events):
             await send_events(value.stream, receive, send, self._site.draining, method)
         elif isinstance(value, Lines):
             await send_lines(send, value, method)
         else:
-            answer = encoded(value, self._status, headers)
-            await send_whole(send, answer, method, self._last)
+            answer, last = encoded(value, self._status, headers), self._last
+            is_usual = not last and method != "HEAD"
+            if direct is None or not is_usual or not sent_directly(direct, answer):
+                await send_whole(send, answer, method, last)
             return answer.status
         return HTTPStatus.OK
 

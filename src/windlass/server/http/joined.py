@@ -35,6 +35,11 @@ class Joined:
                 self._is_due = True
                 self._loop.call_soon(self._release)
 
+    def send(self, data: bytes) -> None:
+        """Write what needs nothing behind it."""
+        self._held = self._held + data if self._held else data
+        self._send()
+
     def close(self) -> None:
         """What is held goes first."""
         self._send()

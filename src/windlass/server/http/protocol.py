@@ -17,6 +17,7 @@ from ..faults import Fault, HeadTooLarge, Malformed, TooMany, fault_of
 from .answer import CLOSE, Send, send_problem
 from .body import Receive
 from .call import Scope
+from .direct import KEY, Direct
 from .joined import Joined
 from .problem import raw_answer
 
@@ -43,7 +44,8 @@ class Bounded(HttpToolsProtocol):
     """whether the next head to be complete may have too much"""
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(Joined(transport, self.loop))  # type: ignore[arg-type]
+        self._joined = Joined(transport, self.loop)
+        super().connection_made(self._joined)  # type: ignore[arg-type]
         # Uvicorn's own, to a logger that others may have set up, has whole addresses in it.
         self.access_log = False
         if len(self.connections) > self.settings.max_connections:
@@ -75,6 +77,9 @@ class Bounded(HttpToolsProtocol):
             self.app = refuse_head
         super().on_headers_complete()
         self.app = self.config.loaded_app
+        if self.cycle is not None:
+            # Its task has been made and runs later, so it will find this.
+            self.scope[KEY] = Direct(self.cycle, self._joined)  # type: ignore[typeddict-unknown-key]
 
     def send_400_response(self, msg: str) -> None:
         self._end(GARBLED)
