@@ -18,9 +18,10 @@ demo: $(VENV)/.base  ## See Windlass run: needs no server, only Python
 	@$(BIN)/windlass demo $(ARGS)
 
 # Tests start servers by forking: gRPC would revive its threads in the child, which may then hang.
+# They start hundreds of interpreters: where compiled files are not kept, each compiles everything.
 test: $(VENV)/.dev  ## Run the tests against real servers (ARGS="-k retry -n 0")
 	@scripts/servers
-	@GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/pytest -n 3 --dist worksteal $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/pytest -n 3 --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev  ## Lint, formatting, types, and who may import whom
 	$(BIN)/ruff check

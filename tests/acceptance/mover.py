@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def produce(app: Windlass, folder: Path, name: str) -> None:
         more = ({}, {"unique": id}, {"delay": 0.5}, {"priority": 90})[number % 4]
         brief.using(id=id, **more).enqueue()
         number += 1
-        time.sleep(0.005)
+        time.sleep(0.02)
     app.close()
     print(number, flush=True)  # noqa: T201
 
@@ -110,6 +111,10 @@ def split_restores(fate: Fate) -> None:
     setattr(Access, "run", run_once)  # noqa: B010
 
 
+async def at_once(_: float) -> None:
+    """In place of a pause: nobody else is at work here whom it would give time."""
+
+
 async def move(source: str, target: str, now: int, number: int, *, split: bool) -> None:
     module.BATCH = 2  # type: ignore[misc]
     fate = Fate(number)
@@ -118,15 +123,17 @@ async def move(source: str, target: str, now: int, number: int, *, split: bool) 
     await new.open()
     if split:
         split_restores(fate)
-        await module.move(old, new)
+        await module.move(old, new, nap=at_once)
     else:
-        await module.move(Mortal(old, fate), Mortal(new, fate))
+        await module.move(Mortal(old, fate), Mortal(new, fate), nap=at_once)
     await new.close()
     await old.close()
 
 
 def moves(now: int) -> None:
-    """Each in a child of this process, which has nothing but the imports: so it takes no time."""
+    """Each in a child of this process, which has all the imports: so it takes no time."""
+    for kind in ("sqlite", "redis", "postgres", "mysql"):
+        import_module(f"windlass.stores.{kind}.store")
     for line in sys.stdin:
         command, source, target, number = line.split()
         child = os.fork()

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Fresh
+from tests.acceptance.mover import at_once
+from tests.servers.emptied import emptied_database, emptied_schema
 from windlass.admin.holds import NOTES, Holds
 from windlass.admin.move import move
 from windlass.admin.turn import TERM
@@ -62,6 +64,20 @@ async def held(store: Store) -> set[str]:
 
 
 @pytest.fixture
+def emptied(fresh: Fresh, request: pytest.FixtureRequest) -> Fresh:
+    """As `fresh`, on tables that are used again: a move that dies between calls writes no more."""
+
+    def emptied(kind: str) -> str:
+        if kind == "postgres_server":
+            return emptied_schema(request.getfixturevalue(kind).url, "killed")
+        if kind == "mariadb_server":
+            return emptied_database(request.getfixturevalue(kind).url, "killed")
+        return fresh(kind)
+
+    return emptied
+
+
+@pytest.fixture
 def killed(tmp_path: Path) -> Iterator[Killed]:
     """Move, to be killed at a step; whether there was such a step."""
     with (
@@ -101,7 +117,7 @@ async def is_completed_by_the_next(
         source, target = [await opened(stack, url, LATER) for url in urls]
         await run_all(source, runs)
         await run_all(target, runs)
-        report = await move(source, target)
+        report = await move(source, target, nap=at_once)
         assert (report.left, dict(report.missing)) == ([], {})
         assert [job.id for job in await listing(source) if job.queue != NOTES] == []
         assert await held(target) == {"held"}
@@ -140,9 +156,9 @@ PAIRS = (
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 async def test_killed_before_any_call(
-    source: str, target: str, fresh: Fresh, killed: Killed
+    source: str, target: str, emptied: Fresh, killed: Killed
 ) -> None:
-    assert await steps_survived(killed, "move", lambda: (fresh(source), fresh(target))) > 25
+    assert await steps_survived(killed, "move", lambda: (emptied(source), emptied(target))) > 25
 
 
 @pytest.mark.timeout(600)

@@ -44,7 +44,7 @@ def test_a_store_does_as_the_specification_does(
         await store.open()
         return store
 
-    brief = settings(MODEL_SETTINGS, max_examples=max(MODEL_SETTINGS.max_examples // 3, 1))
+    brief = settings(MODEL_SETTINGS, max_examples=max(MODEL_SETTINGS.max_examples // 6, 1))
     run_state_machine_as_test(
         machine(open_fresh), settings=brief if name in VARIANTS else MODEL_SETTINGS
     )

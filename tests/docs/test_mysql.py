@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 
+from tests.conformance.stores import brief_checks
 from tests.docs.pages import PAGES, ROOT, blocks, page, table
 from tests.servers.mysql_client import fresh_database, query
 from tests.servers.server import Server
@@ -85,7 +86,7 @@ async def test_the_rights_on_the_page_are_enough(mariadb_server: Server) -> None
     query(url, "CREATE OR REPLACE USER shop@'%'", grant)
     passed = 0
     for check in suite.checks():
-        if check.theme in THEMES:
+        if check.theme in THEMES and f"{check.theme}_{check.name}" in brief_checks():
             clock = FakeClock()
             store = open_store(f"{url.replace('windlass@', 'shop@')}?migrate=off", clock=clock)
             await store.open()
@@ -95,7 +96,7 @@ async def test_the_rights_on_the_page_are_enough(mariadb_server: Server) -> None
                 await store.close()
             query(url, "USE shop", *CLEAR)
             passed += 1
-    assert passed > 50
+    assert passed > 30
 
 
 def test_the_queries_on_the_page_can_be_asked(mariadb_server: Server) -> None:

@@ -7,6 +7,7 @@ from importlib.resources import files
 import asyncpg
 import pytest
 
+from tests.conformance.stores import brief_checks
 from tests.docs.pages import PAGES, ROOT, blocks, page, table
 from tests.servers.server import Server
 from windlass.errors import InvalidOption
@@ -81,7 +82,7 @@ async def test_the_rights_on_the_page_are_enough(postgres_server: Server) -> Non
     names = {name for (name,) in tables} - {"windlass_migrations", "windlass_counts"}
     passed = 0
     for check in suite.checks():
-        if check.theme in THEMES:
+        if check.theme in THEMES and f"{check.theme}_{check.name}" in brief_checks():
             clock = FakeClock()
             store = open_store(url, clock=clock)
             await store.open()
@@ -91,7 +92,7 @@ async def test_the_rights_on_the_page_are_enough(postgres_server: Server) -> Non
                 await owner.execute(f"DELETE FROM jobs.{name}")
             await owner.execute("DELETE FROM jobs.windlass_counts WHERE queue <> ''")
             passed += 1
-    assert passed > 50
+    assert passed > 30
     for statement in ("DROP SCHEMA jobs CASCADE", "DROP ROLE shop"):
         await owner.execute(statement)
     await owner.close()

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tests.cli.program import PATIENCE, Program
 from windlass import Windlass
+from windlass.config import WorkerSettings
 from windlass.core.attempts import AttemptRecord
 from windlass.core.lines import line
 from windlass.core.model import Job
@@ -97,7 +98,8 @@ async def stuck(app: Windlass, monkeypatch: pytest.MonkeyPatch) -> tuple[Worker,
         await asyncio.Event().wait()
 
     job = await wait.aenqueue()
-    worker = await app.worker()
+    # It may get the job once more, and would wait for that as well when it is to stop.
+    worker = await app.worker(WorkerSettings(shutdown_timeout=0.1))
     await worker.start()
     await asyncio.wait_for(said.wait(), 20)
     return worker, job.id

@@ -70,6 +70,15 @@ def timed(port: int) -> Iterator[Mapping[str, list[float]]]:
             found[words[0].decode()].append(entry["duration"] / 1000)
 
 
+def worked(port: int) -> float:
+    """The milliseconds of processor time that a server has used so far.
+
+    Unlike the time that calls take, these do not grow when others want the processor as well.
+    """
+    cpu = tell(port, "INFO", "cpu")
+    return 1000 * sum(float(cpu[f"used_cpu_{kind}_main_thread"]) for kind in ("user", "sys"))
+
+
 def script_names() -> list[str]:
     folder = files("windlass.stores.redis") / "lua"
     return [file.name.removesuffix(".lua") for file in folder.iterdir() if file.name != "shared"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -37,11 +38,12 @@ class Applied(NamedTuple):
     compatible: bool
 
 
+@cache
 def load_migrations(package: str) -> Sequence[Migration]:
-    """The migrations in a package, in order."""
+    """The migrations in a package, in order; read once, since a process may open many stores."""
     folder = files(package) / "migrations"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-    return [_migration(name, (folder / name).read_text("utf-8")) for name in names]
+    return tuple(_migration(name, (folder / name).read_text("utf-8")) for name in names)
 
 
 def _migration(name: str, sql: str) -> Migration:

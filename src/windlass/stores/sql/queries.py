@@ -5,8 +5,10 @@ So a listing of `stores/<dialect>/queries` shows exactly where an engine differs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Final
 
 from .rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS, SPECIAL
@@ -24,6 +26,12 @@ JOB_COLUMNS: Final = {
 
 def load_queries(*packages: str, columns: Mapping[str, str] = JOB_COLUMNS) -> Mapping[str, str]:
     """The queries of these packages by name, comments cut, lists of columns filled in."""
+    return _load(packages, tuple(columns.items()))
+
+
+@cache
+def _load(packages: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Read once: it is hundreds of files, and a process may open many stores."""
     found: dict[str, str] = {}
     for package in packages:
         folder = files(package) / "queries"
@@ -31,12 +39,12 @@ def load_queries(*packages: str, columns: Mapping[str, str] = JOB_COLUMNS) -> Ma
             if file.name.endswith(".sql"):
                 text = _prepare(file.read_text("utf-8"), columns)
                 found[file.name.removesuffix(".sql")] = text
-    return found
+    return MappingProxyType(found)
 
 
-def _prepare(text: str, columns: Mapping[str, str]) -> str:
+def _prepare(text: str, columns: Iterable[tuple[str, str]]) -> str:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
     query = "\n".join(lines).strip()
-    for mark, names in columns.items():
+    for mark, names in columns:
         query = query.replace(mark, names)
     return query
