@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -55,6 +56,8 @@ Script = tuple[Part, ...]
 """A query: nearly always one statement."""
 
 
+# A process may open many stores, and all have the same queries.
+@lru_cache(maxsize=1024)
 def compiled(sql: str) -> Script:
     return tuple(_part(text.strip()) for text in sql.split(";\n"))
 

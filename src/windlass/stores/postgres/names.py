@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from ...limits.fairness import BAND
@@ -62,6 +63,7 @@ def channel(name: str | None) -> str:
     return CHANNEL if name is None else f"{CHANNEL}.{name}"
 
 
+@lru_cache(maxsize=1024)
 def _qualified(sql: str, name: str) -> str:
     sql = _OURS.sub(lambda found: f'"{name}".{found.group()}', sql)
     return sql.replace(f"'{CHANNEL}'", f"'{channel(name)}'")

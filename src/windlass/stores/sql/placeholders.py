@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 # What is quoted, and the :: of a cast, are matched first so that they are left alone.
@@ -24,6 +25,8 @@ class Query(NamedTuple):
         return [params[name] for name in self.names]
 
 
+# A process may open many stores, and all have the same queries.
+@lru_cache(maxsize=1024)
 def numbered(sql: str) -> Query:
     """With `$1`, `$2` …; a name that comes twice has one number."""
     names: list[str] = []
