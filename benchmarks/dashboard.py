@@ -42,6 +42,7 @@ VIEWS = {
     "one queue": f"/api/v1/queues/{QUEUES[3]}",
     "limits of a queue": f"/api/v1/limits?queue={QUEUES[0]}",
     "stats of an hour": "/api/v1/stats?span=hour",
+    "stats of all queues": "/api/v1/stats/queues",
     "stats of a queue and a day": f"/api/v1/stats?span=day&queue={QUEUES[3]}",
     "workers": "/api/v1/workers",
     "cron": "/api/v1/cron",
@@ -67,7 +68,7 @@ VIEWS = {
     "a workflow of 200 jobs": f"/api/v1/workflows/{WORKFLOW}",
     "me": "/api/v1/me",
 }
-POLLED = {"overview": 10.0, "stats of an hour": 15.0}
+POLLED = {"overview": 10.0, "stats of an hour": 15.0, "stats of all queues": 60.0}
 """What the first view asks for again, and how often; live events come besides."""
 
 
