@@ -106,11 +106,16 @@ class Screen:
         return Held(self.page, pattern)
 
     def open(self, path: str) -> None:
-        """Go there without loading the page anew."""
+        """Go there without loading the page anew; until another view is there, if it is another."""
         self.page.evaluate(
             """(path) => {
-                history.pushState(null, "", new URL(path, document.baseURI));
+                const target = new URL(path, document.baseURI);
+                if (target.pathname !== location.pathname)
+                    for (const view of document.querySelectorAll(".view")) view.dataset.old = "";
+                history.pushState(null, "", target);
                 dispatchEvent(new PopStateEvent("popstate"));
             }""",
             path,
         )
+        self.page.locator(".view:not([data-old]) .page-head, main > h1").first.wait_for()
+        expect(self.page.locator("main .skeleton")).to_have_count(0)

@@ -14,10 +14,11 @@ LATER = {"delay": 3600}
 
 
 def test_a_filter_is_in_the_address_and_can_be_shared(shop: House, visit: Visit) -> None:
-    shop.enqueue("greet", "Ada", using=LATER)
+    id = shop.enqueue("greet", "Ada", using=LATER)
     shop.dead("nobody")
     screen = visit("ui/jobs")
     expect(screen.rows).to_have_count(2)
+    expect(screen.row("greet")).to_contain_text('"Ada"')
     screen.click("dead", exact=False)
     expect(screen.rows).to_have_count(1)
     screen.fill("Task", "post")
@@ -28,6 +29,8 @@ def test_a_filter_is_in_the_address_and_can_be_shared(shop: House, visit: Visit)
     screen.page.go_back()
     screen.page.go_back()
     expect(screen.rows).to_have_count(2)
+    screen.fill("Id", id)
+    screen.title("greet")
 
 
 def test_jobs_are_found_by_argument_error_label_and_worker(shop: House, visit: Visit) -> None:

@@ -9,7 +9,7 @@ from tests.dashboard.house import House
 def test_the_overview_counts_charts_and_names_what_needs_attention(
     shop: House, visit: Visit
 ) -> None:
-    screen = visit()
+    screen = visit(clock=True)
     screen.sees("Nothing needs attention.")
     screen.sees("No queue has been used yet.")
     shop.dead("nobody")
@@ -17,6 +17,7 @@ def test_the_overview_counts_charts_and_names_what_needs_attention(
     shop.enqueue("greet", "Ada")
     expect(screen.page.locator(".tile").filter(has_text="dead")).to_contain_text("1")
     expect(screen.row("mail")).to_contain_text("1")
+    screen.page.clock.fast_forward(11_000)
     paused = screen.page.locator(".attention li").filter(has_text="paused")
     paused.get_by_role("link", name="Look").click()
     screen.title("mail")

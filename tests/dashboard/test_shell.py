@@ -80,10 +80,20 @@ def test_a_phone_shows_every_view_without_sideways_scrolling(shop: House, visit:
     screen.click("Jobs", "link", exact=False)
     screen.title("Jobs")
     expect(screen.find("link", "Workflows")).not_to_be_visible()
-    for path in ("", "ui/jobs", f"ui/jobs/{id}", "ui/queues", "ui/dead", "ui/cron", "ui/enqueue"):
-        screen.goto(path)
-        screen.page.locator(".page-head").wait_for()
-        expect(screen.page.locator("main .skeleton")).to_have_count(0)
+    for path in (
+        "",
+        "ui/jobs",
+        f"ui/jobs/{id}",
+        "ui/queues",
+        "ui/queues/mail",
+        "ui/dead",
+        "ui/cron",
+        "ui/workers",
+        "ui/workflows",
+        "ui/history",
+        "ui/enqueue",
+    ):
+        screen.open(path)
         wide = screen.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390, path
 

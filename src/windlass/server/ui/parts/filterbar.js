@@ -4,8 +4,9 @@ import { useCell } from "../cell.js";
 import { html, useId, useState } from "../dom.js";
 import { fromLocal, isOpen, toLocal } from "../filter.js";
 import { compact } from "../format.js";
-import { queues, totals } from "../live.js";
+import { queues, totals, workers } from "../live.js";
 import { useLoad } from "../load.js";
+import { go, to } from "../router.js";
 import { STATES } from "../states.js";
 import { TextField } from "./textfield.js";
 
@@ -13,7 +14,7 @@ const RARE = ["worker", "label", "since", "until", "argument", "error", "fingerp
 
 /** @param {{filter: object, change: (filter: object) => void}} props */
 export function FilterBar({ filter, change }) {
-  const [id, all] = [useId(), useCell(queues) ?? []];
+  const [id, all, crew] = [useId(), useCell(queues) ?? [], useCell(workers) ?? []];
   const counts = totals(all.filter(({ name }) => !filter.queue || name === filter.queue));
   const tasks = useLoad([], (signal) => get("tasks", {}, { signal })).data?.tasks ?? [];
   const [open, setOpen] = useState(RARE.some((name) => filter[name].length));
@@ -42,6 +43,7 @@ export function FilterBar({ filter, change }) {
     </div>
     <div class="fields">
       ${field("queue", "Queue", { list: `${id}queues` })} ${field("task", "Task", { list: `${id}tasks`, search: true })}
+      <${TextField} label="Id" value="" hint="opens the job" commit=${(text) => go(to`ui/jobs/${text}`)} />
       <datalist id=${`${id}queues`}>${all.map(({ name }) => html`<option value=${name} />`)}</datalist>
       <datalist id=${`${id}tasks`}>${tasks.map(({ name }) => html`<option value=${name} />`)}</datalist>
       <div class="filter-buttons">
@@ -53,7 +55,9 @@ export function FilterBar({ filter, change }) {
     html`<div class="fields">
       ${field("argument", "Argument", { hint: "name=value, or a value" })}
       ${field("error", "Error", { hint: "a part of its text" })} ${field("label", "Label", { hint: "name=value" })}
-      ${field("worker", "Worker")} ${field("fingerprint", "Fingerprint of the error")}
+      ${field("worker", "Worker", { list: `${id}workers` })}
+      <datalist id=${`${id}workers`}>${crew.map((worker) => html`<option value=${worker.id}>${worker.host} ${worker.pid}</option>`)}</datalist>
+      ${field("fingerprint", "Fingerprint of the error")}
       <label class="field"><span>Since (ended, or created)</span><input type="datetime-local" value=${toLocal(filter.since)} onChange=${moment("since")} /></label>
       <label class="field"><span>Until</span><input type="datetime-local" value=${toLocal(filter.until)} onChange=${moment("until")} /></label>
     </div>`}

@@ -61,7 +61,10 @@ function Row({ job, selection, href }) {
     </td>`}
     <td><${State} state=${job.state} /></td>
     <th scope="row">
-      <a class="task" href=${href}>${job.task}</a> ${job.preview && html`<span class="preview" title=${job.preview}>${job.preview}</span>`}
+      <span class="what">
+        <a class="task" href=${href}>${job.task}</a>
+        ${job.preview && html`<span class="preview mono" title=${job.preview}>${job.preview}</span>`}
+      </span>
       <span class="id mono">${job.id}</span>
     </th>
     <td class="spare"><a class="quiet" href=${to`ui/queues/${job.queue}`}>${job.queue}</a></td>

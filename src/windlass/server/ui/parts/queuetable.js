@@ -32,7 +32,7 @@ export function QueueTable({ queues, more = [], children }) {
   const lines = linesOf(trends.data);
   const shown = whole ? queues : queues.slice(0, SHOWN);
   return html`<div class="scroll">
-    <table>
+    <table class="cards">
       <thead>
         <tr>
           <th scope="col">Queue</th>
@@ -73,7 +73,7 @@ function linesOf(trends) {
 
 function Row({ queue, more, line }) {
   const { name, counts, paused, oldest_at: oldest } = queue;
-  const number = (state) => html`<td class="number">
+  const number = (state) => html`<td class="number" data-label=${state}>
     ${counts[state]
       ? html`<a href=${address("ui/jobs", { queue: name, state })}><${Amount} value=${counts[state]} /></a>`
       : html`<${Amount} value=${0} />`}
@@ -82,11 +82,11 @@ function Row({ queue, more, line }) {
     <th scope="row">
       <a href=${to`ui/queues/${name}`}>${name}</a> ${paused && html`<span class="mark mark-warns">paused</span>`}
     </th>
-    <td><${Depth} counts=${counts} /></td>
+    <td class="whole"><${Depth} counts=${counts} /></td>
     ${COUNTED.map(number)}
-    <td class="number age"><${Age} since=${oldest} /></td>
-    <td class="number"><${Rate} rate=${more?.rate} line=${line} /></td>
-    <td class="number">${more?.workers ?? ""}</td>
+    <td class="number age" data-label="oldest waits"><${Age} since=${oldest} /></td>
+    <td class="number" data-label="done / min"><${Rate} rate=${more?.rate} line=${line} /></td>
+    <td class="number" data-label="workers">${more?.workers ?? ""}</td>
     ${may("operate") && html`<td class="actions"><${PauseButton} queue=${queue} /></td>`}
   </tr>`;
 }

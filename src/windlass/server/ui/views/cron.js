@@ -5,22 +5,21 @@ import { clock } from "../clock.js";
 import { confirm } from "../dialog.js";
 import { html } from "../dom.js";
 import { duration, fullMoment } from "../format.js";
-import { queues } from "../live.js";
 import { useLoad } from "../load.js";
 import { Moment } from "../parts/moment.js";
 import { Page, Panel } from "../parts/page.js";
 import { askNewSchedule, askSchedule } from "../parts/scheduleform.js";
 import { Empty, Loaded } from "../parts/standing.js";
 import { State } from "../parts/state.js";
-import { to } from "../router.js";
+import { address, to } from "../router.js";
 import { may } from "../session.js";
 import { attempt } from "../toast.js";
 
-const EVERY = 10_000;
+const EVERY = 5_000;
 const LATE = 10;
 
 export default function Cron() {
-  const list = useLoad([], (signal) => get("cron", {}, { signal }), { every: EVERY, on: [queues] });
+  const list = useLoad([], (signal) => get("cron", {}, { signal }), { every: EVERY });
   const add = async () => (await askNewSchedule()) && list.reload();
   return html`<${Page} title="Cron" tools=${may("operate") && html`<button onClick=${add}>Add a schedule</button>`} refresh=${list.reload}>
     <${Panel}>
@@ -38,7 +37,7 @@ export default function Cron() {
 
 function Table({ schedules, after }) {
   return html`<div class="scroll">
-    <table>
+    <table class="cards">
       <thead>
         <tr>
           <th scope="col">Schedule</th><th scope="col">When</th><th scope="col">Task</th>
@@ -61,12 +60,12 @@ function Row({ schedule, after }) {
       ${!declared && html` <span class="mark" title="Added at run time, not by the code of the app">added</span>`}
       ${fault && html`<p class="wrong">${fault}</p>`}
     </th>
-    <td title=${coming(schedule.coming)}>
+    <td class="whole" title=${coming(schedule.coming)}>
       ${schedule.words ?? ""} <span class="note-line"><code>${text}</code> <span class="muted">${timezone}</span></span>
     </td>
-    <td>${task} <span class="note-line muted">in <a class="quiet" href=${to`ui/queues/${queue}`}>${queue}</a></span></td>
-    <td class="nowrap"><${Last} schedule=${schedule} /></td>
-    <td class="nowrap"><${Next} at=${schedule.next_at} /></td>
+    <td data-label="task"><a class="quiet" href=${address("ui/jobs", { task })}>${task}</a> <span class="note-line muted">in <a class="quiet" href=${to`ui/queues/${queue}`}>${queue}</a></span></td>
+    <td class="nowrap" data-label="last"><${Last} schedule=${schedule} /></td>
+    <td class="nowrap" data-label="next"><${Next} at=${schedule.next_at} /></td>
     ${may("operate") && html`<td class="actions"><${Actions} schedule=${schedule} after=${after} /></td>`}
   </tr>`;
 }

@@ -56,7 +56,7 @@ function Partly({ data: { looked_at: looked, complete }, queue, task }) {
 
 function Groups({ data: { groups, complete }, filter, after }) {
   return html`<div class="scroll">
-    <table>
+    <table class="cards">
       <thead>
         <tr>
           <th scope="col" class="number">Jobs</th><th scope="col">Error</th><th scope="col">Task</th>
@@ -76,15 +76,15 @@ function Group({ group, complete, filter, after }) {
   const many = complete ? jobs(group.count) : `at least ${jobs(group.count)}`;
   const act = (action) => change(action, group, many, where).then(after);
   return html`<tr data-row>
-    <td class="number">
+    <td class="number" data-label="jobs">
       <a href=${address("ui/jobs", { state: "dead", ...where })} aria-label=${`Show ${many}`} title=${many}>
         ${!complete && html`<span class="muted">≥ </span>`}<b>${count(group.count)}</b>
       </a>
     </td>
     <th scope="row" class="wide-text"><a href=${to`ui/jobs/${group.sample}`} title="The one that died last">${kind}</a> <span class="muted">${pattern}</span></th>
-    <td>${task}</td>
-    <td class="nowrap"><${Moment} at=${group.first_at} /></td>
-    <td class="nowrap"><${Moment} at=${group.last_at} /></td>
+    <td data-label="task">${task}</td>
+    <td class="nowrap" data-label="first"><${Moment} at=${group.first_at} /></td>
+    <td class="nowrap" data-label="last"><${Moment} at=${group.last_at} /></td>
     <td class="actions">
       ${may("operate") &&
       html`<button onClick=${() => act("replay")} aria-label=${`Replay ${many} that died of ${kind}`}>Replay</button>

@@ -11,10 +11,11 @@ import { Empty, Loaded } from "../parts/standing.js";
 import { Throughput } from "../parts/throughput.js";
 import { address } from "../router.js";
 
-const EVERY = 5_000;
+/** A look at everything takes a while; what changes by the second comes with the events. */
+const EVERY = 10_000;
 
 export default function Overview() {
-  const overview = useLoad([], (signal) => get("overview", {}, { signal }), { every: EVERY, on: [queues] });
+  const overview = useLoad([], (signal) => get("overview", {}, { signal }), { every: EVERY });
   const found = useCell(queues);
   return html`<${Page} title="Overview" refresh=${overview.reload}>
     <${Loaded} of=${overview} lines=${2}>${(data) => html`<${Attention} found=${data.attention} />`}<//>

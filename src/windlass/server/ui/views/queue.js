@@ -19,11 +19,13 @@ import { useSearch } from "../search.js";
 import { may } from "../session.js";
 import { STATES } from "../states.js";
 
+const EVERY = 10_000;
 const SHOWN = 10;
 const WAITING = ["pending", "scheduled", "retry", "blocked"];
 
 export default function Queue({ name }) {
-  const asked = useLoad([name], (signal) => get(path`queues/${name}`, {}, { signal }), { on: [queues] });
+  // Those that have jobs come with the events; this is for the others.
+  const asked = useLoad([name], (signal) => get(path`queues/${name}`, {}, { signal }), { every: EVERY });
   const line = { queue: name, state: ["active", ...WAITING], limit: SHOWN, preview: true };
   const next = useSearch([name], "jobs", line, { on: [queues] });
   const queue = useCell(queues)?.find((each) => each.name === name) ?? asked.data;

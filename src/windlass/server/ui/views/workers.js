@@ -24,7 +24,7 @@ export default function Workers() {
         ${({ workers: crew }) =>
           crew.length
             ? html`<div class="scroll">
-                <table>
+                <table class="cards">
                   <thead>
                     <tr>
                       <th scope="col">Worker</th><th scope="col">Queues</th><th scope="col">Busy slots</th>
@@ -52,16 +52,16 @@ function Row({ worker }) {
     <th scope="row">
       <span title=${id}>${host} <span class="muted">pid ${pid}</span></span> ${quiet && html`<span class="mark mark-warns">quiet</span>`}
     </th>
-    <td class="wide-text">
+    <td class="wide-text" data-label="queues">
       ${queues.map((name, index) => html`${index > 0 && ", "}${name === "*" ? "all" : html`<a class="quiet" href=${to`ui/queues/${name}`}>${name}</a>`}`)}
     </td>
-    <td>
+    <td class="whole">
       <span class="slots"><progress class="progress" max=${concurrency} value=${active} aria-label="Busy slots"></progress> ${count(active)} of ${count(concurrency)}</span>
     </td>
-    <td><${Running} worker=${worker} /></td>
-    <td class="number">${size(memory)}</td>
-    <td class="number"><${Moment} at=${worker.started_at} /></td>
-    <td class="number"><${Moment} at=${worker.seen_at} /></td>
+    <td data-label="runs now"><${Running} worker=${worker} /></td>
+    <td class="number" data-label="memory">${size(memory)}</td>
+    <td class="number" data-label="started"><${Moment} at=${worker.started_at} /></td>
+    <td class="number" data-label="heard of"><${Moment} at=${worker.seen_at} /></td>
     ${may("operate") && html`<td class="actions"><${Orders} worker=${worker} /></td>`}
   </tr>`;
 }

@@ -51,7 +51,7 @@ export default function Workflows() {
 
 const Table = ({ jobs }) =>
   html`<div class="scroll">
-    <table>
+    <table class="cards">
       <thead>
         <tr>
           <th scope="col">State</th><th scope="col">Workflow</th><th scope="col">Queue</th>
@@ -64,13 +64,13 @@ const Table = ({ jobs }) =>
           (job) => html`<tr key=${job.id} data-row>
             <td><${State} state=${job.state} /></td>
             <th scope="row"><a class="mono" href=${to`ui/workflows/${job.id}`}>${job.id}</a></th>
-            <td>${job.queue}</td>
-            <td class="number">${job.waits_for.length ? `${count(job.waits_for.length)} steps` : ""}</td>
-            <td class="number"><${Moment} at=${job.created_at} /></td>
-            <td class="number">
+            <td data-label="queue">${job.queue}</td>
+            <td class="number" data-label="waits for">${job.waits_for.length ? `${count(job.waits_for.length)} steps` : ""}</td>
+            <td class="number" data-label="created"><${Moment} at=${job.created_at} /></td>
+            <td class="number" data-label="took">
               ${job.finished_at ? duration(between(job.created_at, job.finished_at)) : html`<${Since} at=${job.created_at} />`}
             </td>
-            <td><span class="clip" title=${job.error?.message}>${job.error?.message}</span></td>
+            <td class="whole">${job.error && html`<span class="clip" title=${job.error.message}>${job.error.message}</span>`}</td>
           </tr>`,
         )}
       </tbody>
