@@ -69,6 +69,13 @@ async def test_a_run_leaves_no_file_behind(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+async def test_those_of_a_supervisor_do_their_part(tmp_path: Path) -> None:
+    plan = replace(CALM, workers=0, supervised=True)
+    verdict = await run(f"sqlite:///{tmp_path}/jobs.db", plan)
+    assert verdict.is_clean
+    assert verdict.jobs > 0
+
+
 @pytest.mark.parametrize(
     ("broken", "rule"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from random import Random
@@ -45,15 +46,18 @@ class Nurse:
                 stderr=errors,
             )
         self._log = log
+        # A member may be woken by one thread while another dismisses the rest.
+        self._turn = threading.Lock()
         self.ask(Load(url))
 
     def ask(self, request: Request) -> int:
         asked, answers = self._nursery.stdin, self._nursery.stdout
         assert asked is not None
         assert answers is not None
-        asked.write(msgspec.json.encode(request) + b"\n")
-        asked.flush()
-        answer = answers.readline()
+        with self._turn:
+            asked.write(msgspec.json.encode(request) + b"\n")
+            asked.flush()
+            answer = answers.readline()
         if not answer:
             raise RuntimeError(f"The nursery has ended:\n{self._log.read_text()[-2000:]}")
         return int(answer)

@@ -12,11 +12,12 @@ from .plan import LIMIT, QUEUES
 from .record import Asked
 
 KINDS: Final = {
-    "plain": 850,
+    "plain": 830,
     "fails once": 20,
     "fails": 4,
     "hangs": 1,
     "slow": 20,
+    "steps": 20,
     "delay": 20,
     "priority": 25,
     "unique": 15,
@@ -25,6 +26,9 @@ KINDS: Final = {
     "dependent": 20,
 }
 """Of a thousand jobs, so many are of each kind."""
+
+BEHAVIOURS: Final = ("fails", "fails once", "hangs", "steps")
+"""The kinds whose handlers do something else than to work."""
 
 KEYS: Final = 4
 
@@ -82,7 +86,7 @@ class Orders:
                 pass
         if kind in ("plain", "fails"):
             self._plain = [*self._plain[-20:], id]
-        behaviour = kind if kind in ("fails", "fails once", "hangs") else "works"
+        behaviour = kind if kind in BEHAVIOURS else "works"
         seconds = {"slow": chance.uniform(0.0, 1.0), "limited": 0.01}.get(kind, 0.0)
         job = self._app.tasks["play"].using(**options).call(behaviour, seconds).job  # type: ignore[arg-type]
         return Order(

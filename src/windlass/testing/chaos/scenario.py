@@ -37,6 +37,9 @@ def make_app(url: str, book: Notebook, node: str, *, ticks: bool = True) -> Wind
     async def play(context: Context, behaviour: str, seconds: float) -> None:
         job = context.job
         book.write(Started(monotonic(), job.id, job.fence, job.attempt, node))
+        if behaviour == "steps":
+            context.progress(50)
+            await context.acheckpoint(job.attempt)
         if seconds:
             await asyncio.sleep(seconds)
         if behaviour == "hangs" and job.attempt == 1:

@@ -34,7 +34,7 @@ def main() -> None:
     part, line = told(), tether()
     settings = settings_of(part)
     if line is None and settings.is_supervised:
-        asyncio.run(Supervisor(settings).run())
+        asyncio.run(_supervise(settings))
         return
     # Held until this process ends.
     door = enter(Path(part.folder)) if line is not None else None
@@ -45,6 +45,10 @@ def main() -> None:
     if part.skew:
         skew(part.skew)
     asyncio.run(_work(part, settings, node, book, line))
+
+
+async def _supervise(settings: WorkerSettings) -> None:
+    await Supervisor(settings).run()
 
 
 def settings_of(part: Part) -> WorkerSettings:
