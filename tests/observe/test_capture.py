@@ -83,6 +83,27 @@ async def test_a_blocking_handlers_lines_are_kept_too(app: Windlass) -> None:
     assert level == "error" and text.startswith("odd\nTraceback") and text.endswith("'x'")
 
 
+async def test_a_line_that_cannot_be_made_fails_no_job(
+    app: Windlass, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Without the handler of pytest, which raises what it cannot write.
+    alone = logging.getLogger("alone")
+    alone.handlers, alone.propagate = [CaptureHandler()], False
+
+    @app.task
+    async def count() -> str:
+        alone.warning("%d items", "three")
+        alone.warning("and more")
+        return "counted"
+
+    job = await count.aenqueue()
+    await work(app)
+    assert await job.aresult(timeout=20) == "counted"
+    [record] = await attempts(app, job.id)
+    assert [line.text for line in record.lines] == ["and more"]
+    assert "--- Logging error ---" in capsys.readouterr().err
+
+
 async def test_a_job_that_says_nothing_and_succeeds_leaves_nothing(
     app: Windlass, monkeypatch: pytest.MonkeyPatch
 ) -> None:

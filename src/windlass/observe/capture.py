@@ -23,12 +23,19 @@ class CaptureHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.name.partition(".")[0] != OURS:
-            context = current.get(None)
-            for each in current_batch.get(()) if context is None else (context,):
-                if each.capture is not None:
-                    each.capture(each.job, record)
+            try:
+                self._give(record)
+            except Exception:
+                # As with every handler: a line that cannot be written is no error of its caller.
+                self.handleError(record)
         if _last_resort(record):
             logging.lastResort.handle(record)  # type: ignore[union-attr]
+
+    def _give(self, record: logging.LogRecord) -> None:
+        context = current.get(None)
+        for each in current_batch.get(()) if context is None else (context,):
+            if each.capture is not None:
+                each.capture(each.job, record)
 
 
 _handler: Final = CaptureHandler()
