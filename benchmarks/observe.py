@@ -22,8 +22,9 @@ import uvloop
 from windlass import Windlass
 from windlass.core.model import Transition
 from windlass.observe.events import Events
+from windlass.observe.exposition import text
 from windlass.observe.ledger import Ledger
-from windlass.observe.prometheus import Metrics, text
+from windlass.observe.prometheus import Metrics
 from windlass.testing.work import until
 from windlass.worker.acker import Acker
 

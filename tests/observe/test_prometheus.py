@@ -14,9 +14,10 @@ from windlass.core.model import NewJob, Receipt, Spec
 from windlass.errors import StoreUnavailable, UnknownJob
 from windlass.observe import ledger
 from windlass.observe.catalogue import METRICS, PREFIX
+from windlass.observe.exposition import text
 from windlass.observe.figures import decode, encode
 from windlass.observe.ledger import OTHER, SCRAPED
-from windlass.observe.prometheus import Metrics, families, text
+from windlass.observe.prometheus import Metrics, families
 from windlass.testing.work import until, work
 
 Read = Mapping[tuple[str, tuple[tuple[str, str], ...]], float]

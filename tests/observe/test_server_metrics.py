@@ -1,5 +1,6 @@
 """What a server tells Prometheus: of the store, and of what it has done itself."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 
@@ -13,12 +14,18 @@ from windlass.config import WorkerSettings
 from windlass.core.model import NewJob, Spec
 from windlass.core.stats import FINE, WHOLE, summed
 from windlass.core.workers import WorkerInfo
+from windlass.errors import StoreUnavailable
 from windlass.observe.catalogue import METRICS, PREFIX
+from windlass.observe.events import Events
 from windlass.observe.ledger import Ledger
 from windlass.server.meter import Meter
 from windlass.server.work import Failing, Work
 from windlass.stores.memory import MemoryStore
+from windlass.stores.observed import observed
+from windlass.testing.faults import FaultyStore
 from windlass.testing.work import until, work
+
+from .conftest import Notes
 
 GENEROUS = 5.0
 """Seconds for a scrape that takes some milliseconds: a machine may be busy."""
@@ -162,6 +169,26 @@ async def test_many_queues_are_scraped_in_no_time() -> None:
     text = await meter.scrape(store, frozenset())
     assert time.perf_counter() - began < GENEROUS
     assert text.count(b"windlass_queue_age_seconds{") == 200
+
+
+async def test_those_who_scrape_at_the_same_time_share_a_look_at_the_store() -> None:
+    store, events, notes = MemoryStore(), Events(), Notes()
+    events.observe(notes)
+    watched, meter = observed(store, events), Meter(Ledger())
+    await asyncio.gather(*(meter.scrape(watched, frozenset()) for _ in range(5)))
+    await meter.scrape(watched, frozenset({"mine"}))
+    calls = [call for call, _, _ in notes["called"]]
+    assert calls.count("queues") == calls.count("workers") == calls.count("lanes") == 2
+
+
+async def test_a_store_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windlass.server.meter.FRESH", 0.0)
+    store, meter = FaultyStore(MemoryStore()), Meter(Ledger())
+    store.down = True
+    with pytest.raises(StoreUnavailable):
+        await meter.scrape(store, frozenset())
+    store.down = False
+    assert b"windlass_workers 0.0" in await meter.scrape(store, frozenset())
 
 
 async def test_a_worker_in_the_same_process_is_counted_once(app: Windlass, server: Served) -> None:

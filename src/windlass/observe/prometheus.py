@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -127,23 +127,6 @@ class Metrics(Observer, Collector):
 
     def describe(self) -> Iterable[Family]:
         return ()
-
-
-class _Collected(Collector):
-    """Metrics that are there already."""
-
-    def __init__(self, families: Iterable[Family]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterable[Family]:
-        return self._families
-
-
-def text(families: Iterable[Family]) -> bytes:
-    """What Prometheus reads."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Collected(families))
-    return generate_latest(registry)
 
 
 def families(figures: Figures) -> Iterator[Family]:

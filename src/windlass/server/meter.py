@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client.core import Metric as Family
 
 from ..admin.doctor import KINDS, Kind
 from ..admin.facts import served_by
 from ..core.states import State
+from ..observe.exposition import text
 from ..observe.figures import Figures
 from ..observe.ledger import Ledger, Spread
 from ..observe.prometheus import (
@@ -22,7 +24,6 @@ from ..observe.prometheus import (
     families,
     gauge,
     histogram,
-    text,
 )
 from ..stores.contract import Store
 from .pulse import Snapshot, look
@@ -31,6 +32,19 @@ __all__ = ["CONTENT_TYPE", "Meter"]
 
 MOST_LANES: Final = 100
 """So many are looked at for one scrape: to count what waits in each takes the store its time."""
+
+
+FRESH: Final = 1.0
+"""Seconds for which one look at the store serves all who scrape."""
+
+Looked = tuple[Snapshot, Mapping[str, int]]
+
+
+class _Look(NamedTuple):
+    """A look at the store, under way or done, and when it began."""
+
+    at: float
+    found: asyncio.Future[Looked]
 
 
 class Meter:
@@ -42,6 +56,8 @@ class Meter:
         self._seconds: dict[tuple[str, str], Spread] = {}
         self.findings: Mapping[Kind, int] = {}
         """of the last checkup"""
+        self._looks: dict[frozenset[str], _Look] = {}
+        """by the queues that whoever scrapes may see"""
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         self._requests[method, route, str(status)] += 1
@@ -52,10 +68,22 @@ class Meter:
 
     async def scrape(self, store: Store, queues: frozenset[str]) -> bytes:
         """The text that Prometheus reads; with `queues`, of these alone."""
-        found = await look(store)
-        waiting = await _waiting(store)
+        found, waiting = await self._looked(store, queues)
         # In a thread: with many queues and tasks it takes long enough for others to notice.
         return await asyncio.to_thread(self._text, found, waiting, queues)
+
+    def _looked(self, store: Store, queues: frozenset[str]) -> Awaitable[Looked]:
+        """A look at the store, which those who scrape at the same time share."""
+        now = time.monotonic()
+        self._looks = {
+            scope: look
+            for scope, look in self._looks.items()
+            if now - look.at < FRESH or not look.found.done()
+        }
+        if queues not in self._looks:
+            found = asyncio.gather(look(store), _waiting(store))
+            self._looks[queues] = _Look(now, found)
+        return asyncio.shield(self._looks[queues].found)
 
     def _text(self, found: Snapshot, waiting: Mapping[str, int], queues: frozenset[str]) -> bytes:
         own = families(_visible(self.metrics.figures(), queues))

@@ -35,14 +35,17 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 async def look(store: Store) -> Snapshot:
+    now, (queues, oldest), workers = await asyncio.gather(
+        store.now(), _lines(store), store.workers()
+    )
+    return Snapshot(now, queues, oldest, workers)
+
+
+async def _lines(store: Store) -> tuple[Sequence[QueueStats], Mapping[str, int]]:
+    """All queues, and since when one waits in those with pending jobs."""
     queues = await store.queues()
     waiting = [queue.name for queue in queues if queue.counts.get(State.PENDING)]
-    return Snapshot(
-        await store.now(),
-        queues,
-        await store.oldest(waiting) if waiting else {},
-        await store.workers(),
-    )
+    return queues, await store.oldest(waiting) if waiting else {}
 
 
 class Pulse(Service):

@@ -31,7 +31,8 @@ def endpoint(
 ) -> Endpoint:
     """Where they are told; `fault` is why the worker is not ready."""
     _need_extra()
-    from ..observe.prometheus import CONTENT_TYPE, families, text
+    from ..observe.exposition import text
+    from ..observe.prometheus import CONTENT_TYPE, families
 
     def scrape() -> Answer:
         return Answer(text(families(figures())), CONTENT_TYPE)
