@@ -1,6 +1,8 @@
 """The metrics of a worker: what they say is what happened."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Mapping
 
 import pytest
@@ -19,6 +21,7 @@ from windlass.observe.figures import decode, encode
 from windlass.observe.ledger import OTHER, SCRAPED
 from windlass.observe.prometheus import Metrics, families
 from windlass.testing.work import until, work
+from windlass.worker.worker import Worker
 
 Read = Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -100,6 +103,29 @@ async def test_a_job_that_runs_was_started_and_takes_a_slot(
     assert value(metrics, "jobs_started_total", task=long.name) == 1
     await worker.stop()
     assert (value(metrics, "worker_slots"), value(metrics, "worker_slots_busy")) == (0, 0)
+
+
+async def test_a_worker_that_has_stopped_is_let_go_and_what_it_counted_stays(
+    app: Windlass, metrics: Metrics
+) -> None:
+    @app.task
+    async def short() -> None: ...
+
+    async def worked() -> weakref.ref[Worker]:
+        job, worker = await short.aenqueue(), await app.worker()
+        await worker.start()
+        await job.aresult(timeout=20)
+        await worker.stop()
+        return weakref.ref(worker)
+
+    known = []
+    for number in range(1, 4):
+        known.append(await worked())
+        assert value(metrics, "jobs_completed_total", task=short.name) == number
+        assert value(metrics, "jobs_started_total", task=short.name) == number
+        assert value(metrics, "worker_slots") == 0
+    gc.collect()
+    assert [each() for each in known] == [None] * 3
 
 
 async def test_what_was_started_never_goes_back(app: Windlass, metrics: Metrics) -> None:

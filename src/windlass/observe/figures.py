@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from .ledger import Row, Spread
@@ -45,10 +47,14 @@ class Figures(msgspec.Struct):
         self.slots = (self.slots or 0) + slots
         self.busy += busy
 
+    def add_rows(self, rows: Mapping[tuple[str, str], Row]) -> None:
+        """Take in the rows of a ledger; another thread may write them meanwhile."""
+        for key, row in list(rows.items()):
+            self.row(key).add(row)
+
     def add_counts(self, other: Figures) -> None:
         """Take in what stays of a process that is gone."""
-        for key, row in other.rows.items():
-            self.row(key).add(row)
+        self.add_rows(other.rows)
         for call, calls in other.calls.items():
             known = self.calls.setdefault(call, Calls())
             known.spread.add(calls.spread)

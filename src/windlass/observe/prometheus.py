@@ -45,6 +45,7 @@ class Metrics(Observer, Collector):
         """what calls of this process have done to jobs: `enqueued` and `cancelled`"""
         self._ledgers = [self.asked, *ledgers]
         self._workers: list[Working] = []
+        """those that have not stopped; what the others counted is in `_own`"""
         self._lock = threading.Lock()
         self._scraping = threading.Lock()
         self._own = Figures(leads={ROLE: False})
@@ -53,8 +54,8 @@ class Metrics(Observer, Collector):
     # -- what it is told -----------------------------------------------------------------
 
     def working(self, worker: Working) -> None:
-        self._workers.append(worker)
-        self._ledgers.append(worker.ledger)
+        with self._lock:
+            self._workers.append(worker)
 
     def enqueued(self, job: NewJob, receipt: Receipt) -> None:
         if not receipt.duplicate:
@@ -101,21 +102,29 @@ class Metrics(Observer, Collector):
         """All numbers, as they are now; from any thread."""
         total = Figures()
         with self._lock:
+            self._retire()
             total.add(self._own)
-        for ledger in self._ledgers:
-            for key, row in list(ledger.rows.items()):
-                total.row(key).add(row)
+            workers = [*self._workers]
+        for ledger in (*self._ledgers, *(worker.ledger for worker in workers)):
+            total.add_rows(ledger.rows)
         with self._scraping:
-            self._note_started(total)
-        for worker in self._workers:
+            self._note_started(total, workers)
+        for worker in workers:
             total.add_slots(worker.slots, worker.busy)
         return total
 
-    def _note_started(self, total: Figures) -> None:
+    def _retire(self) -> None:
+        """Keep the numbers of workers that have stopped, and nothing else of them."""
+        for worker in [worker for worker in self._workers if not worker.slots]:
+            self._workers.remove(worker)
+            self._own.add_rows(worker.ledger.rows)
+            self._own.add_slots(0, 0)
+
+    def _note_started(self, total: Figures, workers: Sequence[Working]) -> None:
         """Attempts are counted at their end; those that have not come to it were started too."""
         for row in total.rows.values():
             row.started = sum(row.run.counts)
-        for worker in self._workers:
+        for worker in workers:
             for job in worker.running():
                 total.row(worker.ledger.key(job.queue, job.spec.task)).started += 1
         for key, row in total.rows.items():

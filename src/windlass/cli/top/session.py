@@ -185,5 +185,8 @@ class Notes(logging.Handler):
         self._loop = loop
 
     def emit(self, record: logging.LogRecord) -> None:
-        # Threads log too.
-        self._loop.call_soon_threadsafe(self._session.tell, record.getMessage())
+        try:
+            # Threads log too.
+            self._loop.call_soon_threadsafe(self._session.tell, record.getMessage())
+        except Exception:
+            self.handleError(record)
