@@ -2,6 +2,7 @@
 
 import io
 import logging
+import threading
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_what_is_held_comes_before_the_next_line(console: Console, log: logging.
     assert texts(console) == []
     log.info("third")
     assert console.hold(held("fourth"))
-    console.release()
+    console.write_held()
     assert texts(console) == [
         "first after 1.2 ms",
         "second after 1.2 ms",
@@ -86,7 +87,7 @@ def test_the_end_of_a_console_writes_what_it_holds(console: Console) -> None:
 def test_a_console_of_warnings_alone_writes_no_lines(console: Console) -> None:
     console.setLevel(logging.WARNING)
     console.hold(held("only"))
-    console.release()
+    console.write_held()
     assert texts(console) == []
 
 
@@ -95,7 +96,7 @@ def test_a_stream_that_is_gone_ends_nothing(
 ) -> None:
     console.stream.close()
     console.hold(held("only"))
-    console.release()
+    console.write_held()
     assert "Logging error" in capsys.readouterr().err
 
 
@@ -119,3 +120,12 @@ def test_lines_are_held_only_where_nobody_else_listens(
     assert console_of(child) is console
     child.propagate = False
     assert console_of(child) is None
+
+
+def test_threads_do_not_hold_each_other_up(log: logging.Logger, console: Console) -> None:
+    log.warning("one")
+    another = threading.Thread(target=log.warning, args=("two",), daemon=True)
+    another.start()
+    another.join(20)
+    assert not another.is_alive(), "the first has kept the lock of the handler"
+    assert [text.rpartition(" ")[2] for text in texts(console)] == ["one", "two"]

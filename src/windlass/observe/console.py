@@ -28,15 +28,15 @@ class Console(logging.StreamHandler[TextIO]):
         self._held: list[Held] = []
 
     def hold(self, line: Held) -> bool:
-        """Take a line of no job's; whether somebody is to call `release` soon."""
+        """Take a line of no job's; whether somebody is to call `write_held` soon."""
         with self.lock:  # type: ignore[union-attr]
             self._held.append(line)
             if len(self._held) > MOST:
-                self.release()
+                self.write_held()
             return len(self._held) == 1
 
-    def release(self) -> None:
-        """Write what is held."""
+    def write_held(self) -> None:
+        """Write what is held. Not named `release`: that is how a handler gives its lock back."""
         with self.lock:  # type: ignore[union-attr]
             held, self._held = self._held, []
             if held and self.level <= logging.INFO:
@@ -47,11 +47,11 @@ class Console(logging.StreamHandler[TextIO]):
                     self.handleError(record_of(held[-1]))
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.release()
+        self.write_held()
         super().emit(record)
 
     def close(self) -> None:
-        self.release()
+        self.write_held()
         super().close()
 
 

@@ -40,7 +40,7 @@ class AccessLog:
         console = console_of(self._log)
         if console is not None:
             if console.hold(Held(self._log.name, time.time(), self._form, line)):
-                asyncio.get_running_loop().call_later(SOON, console.release)
+                asyncio.get_running_loop().call_later(SOON, console.write_held)
             return
         if not self._lines:
             asyncio.get_running_loop().call_soon(self._write)
