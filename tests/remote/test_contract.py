@@ -31,7 +31,7 @@ def test_the_client_takes_what_the_contract_says(name: str) -> None:
 
 def test_the_client_has_nothing_that_the_contract_lacks() -> None:
     public = {name for name in vars(RemoteStore) if not name.startswith("_")}
-    assert public - {"ask"} == {*METHODS}
+    assert public - {"ask", "is_served"} == {*METHODS}
     store: Store = RemoteStore(parse("http://localhost"))
     assert store.blocking is False
 
