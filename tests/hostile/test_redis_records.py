@@ -72,6 +72,9 @@ class Place:
                     changed[at : at + 1] = bytes([byte])
                 self._redis.hset(self._prefix + key, "harmed", bytes(changed[:end]) + more)
 
+    def key(self, name: str) -> str:
+        return self._prefix + name
+
     def claim_all(self, worker: str) -> dict[str, Job]:
         jobs = [drive(self.store.claim({"default": 50}, 50, 1_000, worker)) for _ in range(3)]
         return {job.id: job for batch in jobs for job in batch}

@@ -92,6 +92,7 @@ def window(text: str) -> float | str:
 
 def past(text: str) -> datetime:
     """A moment, or a duration as so long ago."""
+    # What is no duration, or one longer than the calendar, is read as a moment, which then says it.
     with suppress(click.BadParameter, OverflowError):
         return datetime.now(UTC) - timedelta(seconds=duration(text))
     return moment(text)
@@ -142,7 +143,7 @@ def _chosen(
     except InvalidArguments:
         if given.text is None or given.text == given.value:
             raise
-        with suppress(InvalidArguments):
+        with suppress(InvalidArguments):  # the first refusal is the one to tell
             return fit(given.text)
         raise
 

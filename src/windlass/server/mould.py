@@ -98,7 +98,7 @@ class Mould:
                 _, args, kwargs = self._quick(payload)
                 return args, kwargs
             except (ValueError, RecursionError):
-                pass
+                pass  # the slow way below says what is wrong with it, or can read it
         return call_in(self._codec, payload)
 
 

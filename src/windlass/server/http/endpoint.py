@@ -188,6 +188,7 @@ async def _attended(answer: Awaitable[Any], receive: Receive) -> Any:
     finally:
         for task in (waiting, leaving):
             task.cancel()
+            # What the one that matters came to was taken from it above; nobody waits for the other.
             with suppress(asyncio.CancelledError, Exception):
                 await task
 

@@ -104,7 +104,7 @@ class Link:
     async def rollback(self) -> None:
         """Give up the transaction, if there is one; whatever fails here breaks the link."""
         if not self.broken:
-            with suppress(errors.Error):
+            with suppress(errors.Error):  # the server rolls back what hangs up
                 await self.ask(["ROLLBACK"])
                 return
             self.close()
@@ -118,6 +118,7 @@ class Link:
         """Say goodbye and hang up."""
         if not self.broken:
             self.broken = True
+            # A goodbye is a courtesy: the line is closed below in any case.
             with suppress(errors.Error, OSError, TimeoutError):
                 async with asyncio.timeout(1):
                     await self._raw.ensure_closed()

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.clock import Clock
+from ...errors import StoreError
+from .fault import Mistyped
 from .io import Word
 from .keys import FIXED, Keys
+from .portions import parts
 from .record import pack_queue
 from .scripts import script
 from .transport import Transport
@@ -42,7 +45,10 @@ class Access:
             head.append(pack_queue(queue))
         keys += more
         head += args
-        return await self._transport.run(self._keys.slot, script(name), keys, head, again=again)
+        try:
+            return await self._transport.run(self._keys.slot, script(name), keys, head, again=again)
+        except Mistyped as error:
+            raise await self._named(error, keys) from None
 
     async def run_on(self, name: str, keys: Sequence[str], args: Sequence[Word] = ()) -> Any:
         """Run a script on keys of its own, by their names within the shard."""
@@ -50,11 +56,38 @@ class Access:
 
     async def run_with(self, name: str, keys: Sequence[str], args: Sequence[Word]) -> Any:
         """Run a script on keys that are given in full."""
-        return await self._transport.run(self._keys.slot, script(name), keys, (self.now, *args))
+        words = (self.now, *args)
+        try:
+            return await self._transport.run(self._keys.slot, script(name), keys, words)
+        except Mistyped as error:
+            raise await self._named(error, keys) from None
 
     async def send(self, command: str, key: str, *words: Word) -> Any:
         """A plain command on one key of the shard."""
-        return await self._transport.send(self._keys.slot, command, self._keys.of(key), *words)
+        try:
+            return await self._transport.send(self._keys.slot, command, self._keys.of(key), *words)
+        except Mistyped as error:
+            raise await self._named(error, [self._keys.of(key)]) from None
+
+    async def _named(self, error: Mistyped, keys: Sequence[str]) -> StoreError:
+        """What to say of a call that met a key of another type."""
+        wrong = await self.mistyped(keys)
+        return StoreError(wrong[0]) if wrong else error
+
+    async def mistyped(self, keys: Sequence[str]) -> list[str]:
+        """A sentence for each of these keys, given in full, that somebody else has written over."""
+        found: list[str] = []
+        for part in parts(list(keys)):
+            kinds = await self._transport.run(self._keys.slot, script("kinds"), part, (self.now,))
+            for key, raw in zip(part, kinds, strict=True):
+                kind, right = raw.decode(), self._keys.kind_of(key)
+                if kind not in ("none", right):
+                    found.append(
+                        f"The key {key} in Redis is a {kind} and should be a {right}: something "
+                        "else has written over it. See what uses this namespace besides Windlass, "
+                        "remove or rename the key, and ask windlass doctor what is missing."
+                    )
+        return found
 
     def key_of(self, name: str) -> str:
         """A key of the shard in full."""

@@ -45,6 +45,10 @@ class Lost(Exception):
         self.sent = sent
 
 
+class Mistyped(StoreError):
+    """A key is not of the type that it should be; who knows the keys of the call names it."""
+
+
 def reason(error: BaseException) -> str:
     """Why something failed, in the system's words and without its error numbers."""
     if isinstance(error, ConnectionError) and error.errno:
@@ -96,6 +100,8 @@ def refusal(fault: Exception, where: object) -> StoreError:
         return StoreError(
             f"Redis at {where} does not allow this user enough: {text}; grant it with ACL SETUSER."
         )
+    if kind == "WRONGTYPE":
+        return Mistyped(f"Redis at {where} refused: {text}")
     return StoreError(f"Redis at {where} refused: {text}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from heapq import merge
 from itertools import islice
@@ -10,9 +11,11 @@ from typing import Any, Final
 from ...core.model import Entry
 from .lookout import Lookout
 from .portions import LARGEST_CALL, parts
-from .record import Sides, read
+from .record import UNREADABLE, Sides, read
 from .shard import Shard
 from .together import together
+
+log = logging.getLogger("windlass")
 
 SIDES: Final = ("large", "result", "error", "progress", "checkpoint", "mail")
 
@@ -43,7 +46,15 @@ async def trim_journal(shards: Sequence[Shard], entries: Sequence[Entry]) -> Non
 
 async def _read(shard: Shard, limit: int) -> list[Entry]:
     found = await shard.send("XRANGE", "journal", "-", "+", "COUNT", limit)
-    return [_entry(shard, number, values) for number, values in found]
+    entries: list[Entry] = []
+    for number, values in found:
+        try:
+            entries.append(_entry(shard, number, values))
+        except (*UNREADABLE, KeyError) as error:
+            # Nobody can read it, and the history would stop at it for ever.
+            log.warning("an entry of the journal is damaged and dropped: %r", error)
+            await shard.run_on("trim_journal", ["journal"], [number])
+    return entries
 
 
 def _entry(shard: Shard, number: bytes, values: list[Any]) -> Entry:

@@ -47,6 +47,29 @@ FIXED: Final = (
 """In the order of `lua/shared/keys.lua`."""
 
 
+OTHERS: Final = (
+    "schedules",
+    "ticks",
+    "keys",
+    "terms",
+    "workers",
+    "heard",
+    "orders",
+    "partitions",
+)
+"""Those that only some operations use."""
+
+STRINGS: Final = frozenset({"token", "tallied"})
+SORTED: Final = frozenset(
+    {
+        *("work", "leases", "claims", "expiry", "completed", "dead", "cancelled", "blocked"),
+        *("waits", "dependents", "endings", "windows", "entered", "grouped", "idle", "heard"),
+        *("line", "later"),
+    }
+)
+"""By their type; all others are hashes, but for the journal."""
+
+
 def slot_of(text: str) -> int:
     """The slot of a hash tag, as Redis Cluster computes it."""
     return crc_hqx(text.encode(), 0) % SLOTS
@@ -92,6 +115,15 @@ class Keys:
 
     def of(self, name: str) -> str:
         return self._prefix + name
+
+    def kind_of(self, key: str) -> str:
+        """The type that Redis is to know a key by."""
+        name, _, rest = key.removeprefix(self._prefix).partition(":")
+        if name in STRINGS and rest:
+            return "string"
+        if name in SORTED and bool(rest) is (name in ("line", "later")):
+            return "zset"
+        return "stream" if name == "journal" else "hash"
 
     def token(self, worker: str) -> str:
         """Where the last claim of a worker is noted."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from ...errors import SchemaMismatch, StoreError, StoreUnavailable
 from .errands import Errands
+from .keys import FIXED, OTHERS
 from .shard import Shard
 from .spread import Spread
 from .transport import Transport
@@ -16,6 +17,9 @@ from .transport import Transport
 log = logging.getLogger("windlass")
 
 VERSION: Final = 1
+MOST_QUEUES: Final = 500
+"""Of a shard, whose keys an audit looks at."""
+
 REFRESH: Final = 5.0
 """Seconds after which a running store asks again which queues have partitions."""
 
@@ -25,6 +29,11 @@ async def check_version(shard: Shard) -> None:
     stored = await shard.send("HGET", "meta", "version")
     if stored is None:
         await shard.send("HSETNX", "meta", "version", VERSION)
+    elif not stored.isdigit():
+        raise StoreError(
+            f"The version of the data in Redis is {stored!r}, which is no number: something else "
+            "has written over it. Use another namespace, or set that field of its meta key right."
+        )
     elif int(stored) > VERSION:
         raise SchemaMismatch(
             f"The data in Redis are of version {int(stored)}, this Windlass knows {VERSION}: "
@@ -37,6 +46,13 @@ async def risks(transport: Transport) -> list[str]:
     texts = await transport.everywhere("INFO", "everything")
     found = [each for text in texts for each in warnings(parse_info(text.decode()))]
     return list(dict.fromkeys(found))
+
+
+async def misplaced(shard: Shard) -> list[str]:
+    """What was written over keys of a shard, for as many of its queues as a look may take."""
+    queues = sorted({queue for queue, _, _ in await shard.counts()})[:MOST_QUEUES]
+    pairs = (f"{kind}:{queue}" for queue in queues for kind in ("line", "later"))
+    return await shard.mistyped([shard.key_of(name) for name in (*FIXED, *OTHERS, *pairs)])
 
 
 async def warn_of_losses(transport: Transport) -> None:
@@ -120,4 +136,5 @@ class Partitions:
         self._spread.partitions = {
             queue.decode(): int(number)
             for queue, number in zip(found[::2], found[1::2], strict=True)
+            if number.isdigit()
         }

@@ -9,6 +9,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from ...errors import StoreError
 from .arrivals import NEW
 from .changes import COMING
@@ -17,7 +19,7 @@ from .lookout import Lookout
 from .names import Claim, Names
 from .packing import Packed, insert_words, read_waits, restore_words
 from .parents import Dependent, Parents, Told, told_words
-from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, pack_id, unpack_id
+from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, UNREADABLE, pack_id, unpack_id
 from .replies import read_owed
 from .rivals import REKEY, rekey
 from .schedules import TICK, Ticks
@@ -25,6 +27,7 @@ from .shard import Shard
 
 log = logging.getLogger("windlass")
 
+DAMAGED: Final = (*UNREADABLE, msgspec.DecodeError)
 STALE: Final = 30_000
 """Milliseconds after which a note counts as left behind."""
 
@@ -75,8 +78,7 @@ async def redrive(
     for number, notes in found.items():
         try:
             for note in notes:
-                if not any(map(lookout.is_silent, _homes(note, names, number))):
-                    await _settle(shards[number], names, parents, ticks, note)
+                await _drive(shards[number], names, parents, ticks, lookout, note)
         except StoreError as error:
             log.warning("steps that were left behind are still to be ended: %s", error)
 
@@ -84,14 +86,35 @@ async def redrive(
 async def complete(shard: Shard, names: Names, parents: Parents, kind: str, id: str) -> None:
     """Carry out what is left to do for one job that is held, if it still is."""
     value = await shard.send("HGET", "outbox", kind.encode() + pack_id(id))
-    if value is not None:
-        await _let_in(shard, names, parents, Note(kind, pack_id(id), value))
+    if value is None:
+        return
+    note = Note(kind, pack_id(id), value)
+    try:
+        await _let_in(shard, names, parents, note)
+    except DAMAGED as error:
+        await _drop(shard, note, error)
+
+
+async def _drive(
+    shard: Shard, names: Names, parents: Parents, ticks: Ticks, lookout: Lookout, note: Note
+) -> None:
+    try:
+        if not any(map(lookout.is_silent, _homes(note, names, shard.number))):
+            await _settle(shard, names, parents, ticks, note)
+    except DAMAGED as error:
+        await _drop(shard, note, error)
+
+
+async def _drop(shard: Shard, note: Note, error: Exception) -> None:
+    """Nobody can tell what it asks for, and every rescue would stop at it."""
+    log.warning("a note of %s is damaged and dropped: %r", note.raw, error)
+    await shard.send("HDEL", "outbox", note.kind.encode("latin-1") + note.raw)
 
 
 async def _left_behind(shard: Shard) -> list[Note]:
     _, fields = await shard.send("HSCAN", "outbox", 0, "COUNT", 100)
     pairs = zip(fields[::2], fields[1::2], strict=True)
-    notes = [Note(field[:1].decode(), field[1:], value) for field, value in pairs]
+    notes = [Note(field[:1].decode("latin-1"), field[1:], value) for field, value in pairs]
     now = await shard.time() if notes else 0
     return [note for note in notes if note.kind in "ui" or now - note.since() >= STALE]
 

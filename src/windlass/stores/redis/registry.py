@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final, get_args
 
@@ -11,6 +12,8 @@ from ...core.workers import Order, Term, WorkerInfo
 from .portions import parts
 from .record import encode
 from .shard import Shard
+
+log = logging.getLogger("windlass")
 
 ROSTER: Final = ("workers", "heard", "orders")
 
@@ -48,7 +51,14 @@ async def direct(shard: Shard, workers: Sequence[str], order: Order) -> frozense
 
 async def workers(shard: Shard) -> Sequence[WorkerInfo]:
     found = await shard.run_on("workers", ROSTER[:2])
-    infos = [
-        replace(_decode(entry[8:]), seen_at=int.from_bytes(entry[:8], "big")) for entry in found
-    ]
+    infos = [info for entry in found if entry is not None and (info := _read(entry)) is not None]
     return sorted(infos, key=lambda info: info.id)
+
+
+def _read(entry: bytes) -> WorkerInfo | None:
+    try:
+        return replace(_decode(entry[8:]), seen_at=int.from_bytes(entry[:8], "big"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        # Its next beat takes the place of this one.
+        log.warning("what a worker told of itself is damaged and left out: %s", error)
+        return None

@@ -15,12 +15,13 @@ from .inserting import Inserter
 from .keys import SHARDS, Keys, tags
 from .lookout import LIMIT, Lookout
 from .names import Names
-from .opening import Partitions, check_version, risks, warn_of_losses
+from .opening import Partitions, check_version, misplaced, risks, warn_of_losses
 from .parents import Parents
 from .places import Places
 from .schedules import Schedules, Ticks
 from .shard import Shard
 from .spread import Spread
+from .together import together
 from .transport import Transport
 from .unblocking import Unblocking
 from .url import Settings
@@ -101,7 +102,8 @@ class Rigging:
         await self._transport.everywhere("PING")
 
     async def risks(self) -> Sequence[str]:
-        return await risks(self._transport)
+        wrong = await together([misplaced(shard) for shard in self._shards])
+        return [*await risks(self._transport), *(text for some in wrong for text in some)]
 
     async def now(self) -> int:
         return await self._shards[0].time()

@@ -8,6 +8,8 @@ second step, which that shard takes once for each tick.
 
 from __future__ import annotations
 
+import logging
+import struct
 from collections.abc import Sequence
 from struct import Struct
 from typing import Final, NamedTuple
@@ -25,6 +27,8 @@ from .shard import Shard
 from .spread import Spread
 from .together import together
 from .unblocking import Unblocking
+
+log = logging.getLogger("windlass")
 
 TICK: Final = "t"
 """The kind of note in the outbox for a tick whose job belongs to another shard."""
@@ -57,6 +61,17 @@ def read_schedule(raw: bytes) -> Schedule:
     return replace(_decode(raw[at:]), last=last, paused=bool(paused), job=job)
 
 
+def _readable(name: bytes, raw: bytes) -> Schedule | None:
+    """A schedule, unless it is damaged: nobody could say what it is to do, and the others go on."""
+    try:
+        return read_schedule(raw)
+    except (struct.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+        log.warning(
+            "the schedule %s is damaged and left out: %s", name.decode("utf-8", "replace"), error
+        )
+        return None
+
+
 class Schedules:
     """What people do with schedules."""
 
@@ -74,8 +89,9 @@ class Schedules:
             await self._shard.run_on("put_schedules", [KEY], words)
 
     async def all(self) -> list[Schedule]:
-        found = [read_schedule(raw) for raw in await self._shard.send("HVALS", KEY)]
-        return sorted(found, key=lambda schedule: schedule.name)
+        found = await self._shard.send("HGETALL", KEY)
+        read = [_readable(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
+        return sorted((each for each in read if each is not None), key=lambda each: each.name)
 
     async def pause(self, names: Sequence[str], paused: bool) -> frozenset[str]:
         found = await self._shard.run_on("pause_schedules", [KEY], [int(paused), *names])
@@ -106,7 +122,7 @@ class Ticks:
         """See to a tick unless somebody has; again if the schedule is changed meanwhile."""
         while True:
             raw = await self._shards[0].send("HGET", KEY, schedule.name)
-            kept = None if raw is None else read_schedule(raw)
+            kept = None if raw is None else _readable(schedule.name.encode(), raw)
             if kept is None or kept.paused or kept.last != schedule.last or tick <= kept.last:
                 return None
             new, receipt = await self._turn(kept, tick)

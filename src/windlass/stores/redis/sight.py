@@ -33,6 +33,7 @@ from .transport import Transport
 
 COUNTS_AT_ONCE: Final = 1_000
 MOST_BUSY: Final = 1_000
+COUNTED: Final = frozenset(b"%d" % code for code in range(len(STATES))) | {b"P"}
 HEADS_AT_ONCE: Final = 50
 """The most queues whose first jobs one script looks at: each may have some of every priority."""
 
@@ -147,6 +148,7 @@ class Sight(Access):
         while cursor != b"0":
             cursor, found = await self.send("HSCAN", "counts", cursor, "COUNT", COUNTS_AT_ONCE)
             fields.update(zip(found[::2], found[1::2], strict=True))
+        # What is no count of ours was written by somebody else.
         return [
             (
                 unpack_queue(field[1:]),
@@ -154,6 +156,7 @@ class Sight(Access):
                 int(number),
             )
             for field, number in fields.items()
+            if field[:1] in COUNTED and number.removeprefix(b"-").isdigit()
         ]
 
     async def oldest(self, queues: Sequence[str]) -> dict[str, int]:

@@ -88,7 +88,12 @@ async def _read(shard: Shard, step: int, buckets: Sequence[tuple[int, str]]) -> 
     found: list[StatPoint] = []
     for n, values in _pairs(await shard.run_on("find_stats", keys)):
         at, queue = buckets[n]
-        counts = {name.decode(): int(number) for name, number in _pairs(values)}
+        # What is no number was written by somebody else.
+        counts = {
+            name.decode("utf-8", "replace"): int(number)
+            for name, number in _pairs(values)
+            if number.removeprefix(b"-").isdigit()
+        }
         found.append(StatPoint(at, queue, counts))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,6 +11,8 @@ import msgspec
 from ...core.apikey import ApiKey
 from .operation import Bulk, Operation, Statement
 from .rows import json_array
+
+log = logging.getLogger("windlass")
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(ApiKey).decode
@@ -41,6 +44,7 @@ def drop(ids: Sequence[str]) -> Operation[frozenset[str]]:
 def _key(id: str, record: bytes) -> ApiKey | None:
     try:
         key = _decode(record)
-    except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
+        log.warning("the key %r is damaged and left out: %s", id, error)
         return None
     return key if key.id == id else None

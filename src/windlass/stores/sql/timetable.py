@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -13,6 +14,8 @@ from .admin import get
 from .lock import lock
 from .operation import Bulk, Operation, Plan, Row, Rows, Statement
 from .rows import json_array
+
+log = logging.getLogger("windlass")
 
 Inserting = Callable[[Sequence[NewJob]], Plan[Sequence[Receipt]]]
 
@@ -97,7 +100,8 @@ def _readable(rows: Rows) -> list[Schedule]:
     for name, definition, paused, last, job in rows:
         try:
             kept = _decode(definition)
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
+            log.warning("the schedule %s is damaged and left out: %s", name, error)
             continue
         found.append(replace(kept, name=name, paused=bool(paused), last=last, job=job))
     return found

@@ -53,6 +53,6 @@ def notice_of(path: str) -> Notice | None:
     """A notice of writes to a file, if this system gives any."""
     if sys.platform != "linux":
         return None
-    with suppress(OSError, AttributeError):
+    with suppress(OSError, AttributeError):  # without one, the file is looked at from time to time
         return Notice(path)
     return None

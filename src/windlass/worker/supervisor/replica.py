@@ -78,7 +78,7 @@ class Replica:
     def let_go(self) -> None:
         """Ask it to stop gracefully. Asking twice does no harm, unlike a second signal."""
         self.stopping = True
-        with suppress(OSError):
+        with suppress(OSError):  # it has gone already, which is what was asked for
             self._writer.write_eof()
 
     def kill(self) -> None:
@@ -118,7 +118,7 @@ class Replica:
     async def _listen(
         self, reader: asyncio.StreamReader, on_files: OnFiles, on_figures: OnFigures
     ) -> None:
-        with suppress(ConnectionError):
+        with suppress(ConnectionError):  # a process that is killed ends its line like this
             while line := await reader.readline():
                 note = decode(line)
                 match note.kind:

@@ -41,7 +41,8 @@ local function repeated(fence)
 end
 
 -- The last claims of the worker, one to a line: it may have had several under way.
-local claims = redis.call('GET', TOKEN) or ''
+local claims = redis.pcall('GET', TOKEN)
+if type(claims) ~= 'string' then claims = '' end
 local at = string.find('\n' .. claims, '\n' .. token .. ' ', 1, true)
 if at then return repeated(tonumber(string.match(claims, '^%d+', at + #token + 1))) end
 
@@ -134,7 +135,7 @@ for n = 1, QUEUES do
   local queue = ARGV[4 + n]
   local most = math.min(tonumber(ARGV[FIRST + 5 + n]), limit - led)
   if most > 0 and not paused[n] then
-    local found = redis.call('ZRANGE', LINE[queue], 0, most - 1)
+    local found = unspoilt(redis.pcall('ZRANGE', LINE[queue], 0, most - 1))
     if #found > 0 then
       redis.call('ZREMRANGEBYRANK', LINE[queue], 0, #found - 1)
       if not fence then

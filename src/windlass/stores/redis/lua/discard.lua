@@ -14,12 +14,12 @@ local record = redis.call('HGET', JOBS, id)
 if (record and sound(id, record)) or redis.call('ZSCORE', LEASES, id) then return { 0, {}, {} } end
 
 for queue in pairs(LINE) do
-  if redis.call('ZREM', LINE[queue], id) == 1 then count(queue, PENDING, -1) end
+  if unspoilt(redis.pcall('ZREM', LINE[queue], id)) == 1 then count(queue, PENDING, -1) end
 end
 local at = FIRST + 3
 for _ = 1, tonumber(ARGV[at]) do
   local queue, member = ARGV[at + 1], ARGV[at + 2]
-  if redis.call('ZREM', LATER[queue], member) == 1 then count(queue, string.byte(member), -1) end
+  if unspoilt(redis.pcall('ZREM', LATER[queue], member)) == 1 then count(queue, string.byte(member), -1) end
   at = at + 2
 end
 at = at + 1

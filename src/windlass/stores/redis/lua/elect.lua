@@ -9,7 +9,7 @@ local role, holder = ARGV[3], ARGV[4]
 local until_then = NOW + tonumber(ARGV[5])
 local term, ends, present = 0, 0, nil
 local stored = redis.call('HGET', KEYS[1], role)
-if stored then
+if stored and #stored >= 16 then
   term, ends = struct.unpack('>i8i8', stored)
   present = string.sub(stored, 17)
 end

@@ -8,7 +8,7 @@
 local found = {}
 for n = 1, #KEYS do
   local records = {}
-  for _, value in ipairs(redis.call('HVALS', KEYS[n])) do
+  for _, value in ipairs(unspoilt(redis.pcall('HVALS', KEYS[n]))) do
     if #value > 8 and struct.unpack('>I8', value) > NOW then
       records[#records + 1] = string.sub(value, 9)
     end

@@ -12,7 +12,8 @@ local begin, finish = '[' .. string.char(state), '(' .. string.char(state + 1)
 if #after == 16 then after = after .. '\255' end
 local low = after == '' and begin or '(' .. string.char(state) .. after
 for n = 1, QUEUES do
-  local found = redis.call('ZRANGEBYLEX', LATER[ARGV[4 + n]], low, finish, 'LIMIT', 0, left)
+  local found =
+    unspoilt(redis.pcall('ZRANGEBYLEX', LATER[ARGV[4 + n]], low, finish, 'LIMIT', 0, left))
   local ids = {}
   for m, member in ipairs(found) do ids[m] = string.sub(member, 18) end
   for m, record in ipairs(many(JOBS, ids)) do show(ids[m], record) end

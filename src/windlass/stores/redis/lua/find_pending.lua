@@ -8,7 +8,7 @@
 
 local left, after = tonumber(ARGV[FIRST]), ARGV[FIRST + 1]
 for n = 1, QUEUES do
-  local ids = redis.call('ZRANGEBYSCORE', LINE[ARGV[4 + n]], after, '+inf', 'LIMIT', 0, left)
+  local ids = unspoilt(redis.pcall('ZRANGEBYSCORE', LINE[ARGV[4 + n]], after, '+inf', 'LIMIT', 0, left))
   for m, record in ipairs(many(JOBS, ids)) do show(ids[m], record) end
   left, after = left - #ids, '-inf'
   if left == 0 then break end

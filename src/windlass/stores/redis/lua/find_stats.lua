@@ -7,7 +7,7 @@
 
 local found = {}
 for n = 1, #KEYS do
-  local counts = redis.call('HGETALL', KEYS[n])
+  local counts = unspoilt(redis.pcall('HGETALL', KEYS[n]))
   if #counts > 0 then
     found[#found + 1] = n - 1
     found[#found + 1] = counts

@@ -200,16 +200,18 @@ end
 -- Each goes before the one put to the front last: backwards, a batch keeps its order.
 for n = others, 1, -1 do
   local at = rest + 6 * n - 6
-  local job = holds(plain + n) and sound(ids[plain + n], records[plain + n])
-  if job and LINE[job.queue] then
-    local state, refund, result, moment, time = struct.unpack('>BBBBi8', ARGV[at + 2])
+  local held = holds(plain + n)
+  local job = held and sound(ids[plain + n], records[plain + n])
+  local state, refund, result, moment, time = struct.unpack('>BBBBi8', ARGV[at + 2])
+  if job and LINE[job.queue] and (FINISHED[state] or is_usable(job.queue)) then
     conclude(job, {
       state = state, refund = refund, moment = moment, time = time,
       result = result == 1 and ARGV[at + 3] or nil, error = ARGV[at + 4],
       awaits = ARGV[at + 5] ~= '' and ARGV[at + 5] or nil,
     })
-  elseif holds(plain + n) then
-    lost[#lost + 1] = plain + n - 1 -- Damaged: it is rescued when its lease is over, and dies then.
+  elseif held then
+    -- Damaged, or its queue is: it is rescued when its lease is over, as often as it takes.
+    lost[#lost + 1] = plain + n - 1
   end
 end
 write_index()

@@ -21,6 +21,8 @@
 local number = tonumber(ARGV[FIRST])
 local distinct, ask_names = ARGV[FIRST + 1] == '1', ARGV[FIRST + 2] == '1'
 local at = FIRST + 3
+local wrong = unusable()
+if wrong then return wrong end
 local large = at + 2 * number
 
 local ids, rests, specs, traits = {}, {}, {}, {}

@@ -11,8 +11,9 @@
 local place = redis.call('HINCRBY', META, 'back', 1)
 local queue, id, rest = ARGV[4], ARGV[6], ARGV[7]
 local record = struct.pack('>i8I8', NOW, place + BIAS) .. rest
+local former
 if redis.call('HSETNX', JOBS, id, record) == 0 then
-  local former = redis.call('HGET', JOBS, id)
+  former = redis.call('HGET', JOBS, id)
   if string.byte(former, 17) ~= GHOST then
     if not AGAIN then return 0 end
     -- Carried out before, when the answer was lost: the same job, so it was accepted.
@@ -22,10 +23,22 @@ if redis.call('HSETNX', JOBS, id, record) == 0 then
   local awaited = string.sub(record, 1, 19) .. string.char(HAS_DEPENDENTS) .. string.sub(record, 21)
   redis.call('HSET', JOBS, id, awaited)
 end
-redis.call('ZADD', KEYS[5], place - (ARGV[5] - DEFAULT_PRIORITY) * PRIORITY_STEP, id)
+local added = redis.pcall('ZADD', KEYS[5], place - (ARGV[5] - DEFAULT_PRIORITY) * PRIORITY_STEP, id)
+if type(added) ~= 'number' then
+  -- Somebody else has written over the line: it was not accepted, and nothing of it stays.
+  redis.call('HDEL', JOBS, id)
+  if former then redis.call('HSET', JOBS, id, former) end
+  return redis.error_reply('WRONGTYPE the key ' .. KEYS[5] .. ' is no sorted set')
+end
 
--- A queue that had nothing has work now. While it has pending jobs it is known to.
-if redis.call('HINCRBY', COUNTS, PENDING .. queue, 1) == 1
+-- A queue that had nothing has work now. While it has pending jobs it is known to. A count that somebody
+-- else wrote over is no number, and begins anew.
+local pending = redis.pcall('HINCRBY', COUNTS, PENDING .. queue, 1)
+if type(pending) ~= 'number' then
+  redis.call('HSET', COUNTS, PENDING .. queue, 1)
+  pending = 1
+end
+if pending == 1
   and redis.call('ZSCORE', WORK, queue) ~= '0'
   and redis.call('HEXISTS', COUNTS, 'P' .. queue) == 0 then
   redis.call('ZADD', WORK, 0, queue)

@@ -10,10 +10,17 @@
 
 local number, distinct = tonumber(ARGV[FIRST]), ARGV[FIRST + 1] == '1'
 local at = FIRST + 2
+local wrong = unusable()
+if wrong then return wrong end
 
--- A queue that had nothing has work now. While it has pending jobs it is known to.
+-- A queue that had nothing has work now. While it has pending jobs it is known to. A count that somebody
+-- else wrote over is no number, and begins anew.
 local function tell(queue, added)
-  local pending = redis.call('HINCRBY', COUNTS, PENDING .. queue, added)
+  local pending = redis.pcall('HINCRBY', COUNTS, PENDING .. queue, added)
+  if type(pending) ~= 'number' then
+    redis.call('HSET', COUNTS, PENDING .. queue, added)
+    pending = added
+  end
   if pending == added and redis.call('ZSCORE', WORK, queue) ~= '0'
     and redis.call('HEXISTS', COUNTS, 'P' .. queue) == 0 then
     redis.call('ZADD', WORK, 0, queue)

@@ -11,14 +11,18 @@
 local keep, most = tonumber(ARGV[3]), tonumber(ARGV[4])
 local head = struct.pack('>I8', NOW + keep)
 for at = 5, #ARGV, 3 do
-  redis.call('HSET', KEYS[tonumber(ARGV[at])], ARGV[at + 1], head .. ARGV[at + 2])
+  unspoilt(redis.pcall('HSET', KEYS[tonumber(ARGV[at])], ARGV[at + 1], head .. ARGV[at + 2]))
 end
 
-local function earlier(one, other) return struct.unpack('>I8', one) < struct.unpack('>I8', other) end
+-- As the bytes of numbers sort; what is too short for one was damaged, and goes first.
+local function earlier(one, other)
+  if #one ~= #other then return #one < #other end
+  return one < other
+end
 
 for n = 1, #KEYS do
-  local number = redis.call('HLEN', KEYS[n])
-  if number > most then
+  local number = redis.pcall('HLEN', KEYS[n])
+  if type(number) == 'number' and number > most then
     local fences = redis.call('HKEYS', KEYS[n])
     table.sort(fences, earlier)
     redis.call('HDEL', KEYS[n], unpack(fences, 1, number - most))

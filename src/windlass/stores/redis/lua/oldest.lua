@@ -12,7 +12,7 @@ for n = 2, #KEYS do
   local from = '-inf'
   while from do
     local first =
-      redis.call('ZRANGEBYSCORE', KEYS[n], from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      unspoilt(redis.pcall('ZRANGEBYSCORE', KEYS[n], from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
     from = nil
     if first[1] then
       ids[#ids + 1], lines[#lines + 1] = first[1], n - 1

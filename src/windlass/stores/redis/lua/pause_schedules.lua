@@ -8,7 +8,7 @@
 local found = {}
 for at = 4, #ARGV do
   local kept = redis.call('HGET', KEYS[1], ARGV[at])
-  if kept then
+  if kept and #kept >= 11 then
     local last, paused = struct.unpack('>i8B', kept)
     if paused == 1 and ARGV[3] == '0' then last = math.max(last, NOW) end
     local own = struct.pack('>i8B', last, tonumber(ARGV[3]))

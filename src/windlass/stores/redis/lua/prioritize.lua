@@ -39,7 +39,7 @@ end
 for at = FIRST + 1, #ARGV do
   local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
   local job = sound(id, record)
-  if job and job.state <= RETRY and job.state ~= ACTIVE and LINE[job.queue] then
+  if job and job.state <= RETRY and job.state ~= ACTIVE and is_usable(job.queue) then
     if job.priority ~= priority then
       job.priority = priority
       if job.state == PENDING then

@@ -12,9 +12,10 @@ for at = 3, #ARGV, 3 do
   if struct.unpack('>i8', own) == 0 then
     own = struct.pack('>i8', NOW) .. string.sub(own, 9)
   end
-  if kept then
+  if kept and #kept >= 11 then
     local _, _, length, from = struct.unpack('>i8BH', kept)
-    own = string.sub(kept, 1, from + length - 1)
+    -- What is shorter than it says was damaged, and begins anew.
+    if #kept >= from + length - 1 then own = string.sub(kept, 1, from + length - 1) end
   end
   redis.call('HSET', KEYS[1], ARGV[at], own .. ARGV[at + 2])
 end

@@ -187,8 +187,12 @@ for queue, numbered in pairs(counted) do
 end
 variadic('HSET', JOBS, records)
 variadic('ZREM', BLOCKED, listed)
-for queue, line in pairs(lines) do variadic('ZADD', LINE[queue], line) end
-for queue, later in pairs(laters) do variadic('ZADD', LATER[queue], later) end
+for queue in pairs(counted) do
+  if is_usable(queue) then
+    variadic('ZADD', LINE[queue], lines[queue])
+    variadic('ZADD', LATER[queue], laters[queue])
+  end
+end
 
 drop_edges()
 variadic('ZREM', ENDINGS, settled)

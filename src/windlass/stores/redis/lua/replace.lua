@@ -17,7 +17,7 @@ if AGAIN and former and traits_of(former)[REPLACED_BY] == by then
 end
 local old = live_holder(id, key)
 if not old and former and former.state ~= ACTIVE then return { -1, false } end
-if not old or old.state == ACTIVE or not LINE[old.queue] then return { 0, false } end
+if not old or old.state == ACTIVE or not is_usable(old.queue) then return { 0, false } end
 
 local place = next_place()
 local new = parse(by, struct.pack('>i8I8', NOW, place + BIAS) .. rest)

@@ -27,7 +27,7 @@ end
 for at = FIRST + 2, last do
   local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
   local job = sound(id, record)
-  if job and (job.state == DONE_DEAD or job.state == DONE_CANCELLED) and LINE[job.queue]
+  if job and (job.state == DONE_DEAD or job.state == DONE_CANCELLED) and is_usable(job.queue)
     and (#tails == 0 or redis.call('HDEL', OUTBOX, 'p' .. id) == 1) and has_key(job) then
     unindex(job)
     job.due, job.attempt, job.finished = NOW, 0, nil

@@ -13,7 +13,7 @@ for at = FIRST + 2, #ARGV do
   local id, record = ARGV[at], redis.call('HGET', JOBS, ARGV[at])
   local job = sound(id, record)
   if job and (job.state == PENDING or job.state == SCHEDULED or job.state == RETRY)
-    and LINE[job.queue] then
+    and is_usable(job.queue) then
     unindex(job)
     if job.more >= HAS_TRAITS then turns().put_off(job) end
     job.due = due

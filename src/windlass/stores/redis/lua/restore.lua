@@ -15,6 +15,8 @@
 
 local number, ask_names = tonumber(ARGV[FIRST]), ARGV[FIRST + 1] == '1'
 local fence, at = ARGV[FIRST + 2], FIRST + 3
+local wrong = unusable()
+if wrong then return wrong end
 
 local ids = {}
 for n = 1, number do ids[n] = ARGV[at + 3 * n - 3] end

@@ -8,7 +8,7 @@
 local id, name, word = ARGV[FIRST], ARGV[FIRST + 1], ARGV[FIRST + 2]
 local record = redis.call('HGET', JOBS, id)
 local job = sound(id, record)
-if not job or job.state > RETRY or not LINE[job.queue] then return 0 end
+if not job or job.state > RETRY or not is_usable(job.queue) then return 0 end
 
 local awaits, words = mail_of(job)
 local first = word_in(words, name)

@@ -21,9 +21,9 @@ for n = 1, steps do
   if which[n] ~= 0 and which[n] ~= 1 then return 0 end
 end
 
-local taken = redis.call('GET', KEYS[1])
-if taken then
-  local last, last_part = string.match(taken, '^(%d+) (%d+)$')
+local taken = redis.pcall('GET', KEYS[1])
+local last, last_part = string.match(type(taken) == 'string' and taken or '', '^(%d+) (%d+)$')
+if last then
   last, last_part = tonumber(last), tonumber(last_part)
   if number < last or (number == last and part <= last_part) then return 1 end
 end
@@ -35,7 +35,8 @@ while at <= #ARGV do
   for n = 1, steps do
     local bucket = first + 2 * (n - 1) + which[n]
     for word = at + 1, last, 2 do
-      redis.call('HINCRBY', KEYS[bucket], ARGV[word], ARGV[word + 1])
+      -- A count that somebody else wrote over is given up; those beside it go on.
+      redis.pcall('HINCRBY', KEYS[bucket], ARGV[word], ARGV[word + 1])
     end
     redis.call('PEXPIRE', KEYS[bucket], till[n])
   end

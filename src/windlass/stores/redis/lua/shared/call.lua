@@ -11,3 +11,11 @@ end
 -- A full server refuses a script whose first write may take memory, and lets one go on that has
 -- written. What keeps jobs alive, or ends them, is to go on: it removes nothing first.
 -- define: ALLOW_WHEN_FULL redis.call('HDEL', KEYS[1], '')
+
+-- What a command has found, or nothing if the key is of another type: somebody else has written over
+-- it. That is one queue's or one job's trouble, and not that of those beside it.
+local function unspoilt(reply)
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  if string.find(reply.err, 'WRONGTYPE', 1, true) then return {} end
+  error(reply.err)
+end

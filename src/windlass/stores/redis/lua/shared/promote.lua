@@ -3,13 +3,13 @@ local function due_in(queue, most)
   local due = {}
   for _, state in ipairs({ SCHEDULED, RETRY }) do
     local low, high = '[' .. string.char(state), '(' .. moment(state, NOW + 1, -BIAS)
-    local found = redis.call('ZRANGEBYLEX', LATER[queue], low, high, 'LIMIT', 0, most)
+    local found = unspoilt(redis.pcall('ZRANGEBYLEX', LATER[queue], low, high, 'LIMIT', 0, most))
     for _, member in ipairs(found) do
       local time, place = struct.unpack('>I8I8', member, 2)
       due[#due + 1] = { time, place, string.sub(member, 18), member, queue }
     end
   end
-  return due
+  return (#due == 0 or is_usable(queue)) and due or {}
 end
 
 local function is_earlier(one, other)

@@ -5,9 +5,9 @@ local function unindex(job)
   if job.more >= HAS_TRAITS then job.was, job.stood = job.state, job.place end
   count(job.queue, job.state, -1)
   if job.state == PENDING then
-    redis.call('ZREM', LINE[job.queue], job.id)
+    unspoilt(redis.pcall('ZREM', LINE[job.queue], job.id))
   elseif job.state == SCHEDULED or job.state == RETRY then
-    redis.call('ZREM', LATER[job.queue], later_member(job))
+    unspoilt(redis.pcall('ZREM', LATER[job.queue], later_member(job)))
   elseif job.state == ACTIVE then
     redis.call('ZREM', LEASES, job.id)
     local fence = string.format('%.0f', job.fence)
@@ -25,9 +25,9 @@ local function index(job)
   if job.more >= HAS_TRAITS then turns().place(job) end
   count(job.queue, job.state, 1)
   if job.state == PENDING then
-    redis.call('ZADD', LINE[job.queue], score(job), job.id)
+    unspoilt(redis.pcall('ZADD', LINE[job.queue], score(job), job.id))
   elseif job.state == SCHEDULED or job.state == RETRY then
-    redis.call('ZADD', LATER[job.queue], 0, later_member(job))
+    unspoilt(redis.pcall('ZADD', LATER[job.queue], 0, later_member(job)))
   elseif job.state == IS_BLOCKED then
     redis.call('ZADD', BLOCKED, 0, readable(job.id))
   elseif FINISHED[job.state] then
@@ -41,11 +41,12 @@ end
 -- The score of a queue in WORK: 0 while it has pending jobs, else the time of its next one.
 local function next_work(queue)
   if redis.call('HEXISTS', COUNTS, 'P' .. queue) == 1 then return nil end
-  if redis.call('EXISTS', LINE[queue]) == 1 then return 0 end
+  local size = unspoilt(redis.pcall('ZCARD', LINE[queue]))
+  if size ~= 0 then return type(size) == 'number' and 0 or nil end
   local soonest
   for _, state in ipairs({ SCHEDULED, RETRY }) do
     local low, high = '[' .. string.char(state), '(' .. string.char(state + 1)
-    local first = redis.call('ZRANGEBYLEX', LATER[queue], low, high, 'LIMIT', 0, 1)[1]
+    local first = unspoilt(redis.pcall('ZRANGEBYLEX', LATER[queue], low, high, 'LIMIT', 0, 1))[1]
     if first then
       local due = struct.unpack('>I8', first, 2)
       if not soonest or due < soonest then soonest = due end

@@ -103,16 +103,16 @@ local open_turns = WITH_TURNS and function()
   local function move(job, state)
     count(job.queue, job.state, -1)
     if job.state == SCHEDULED then
-      redis.call('ZREM', LATER[job.queue], later_member(job))
+      unspoilt(redis.pcall('ZREM', LATER[job.queue], later_member(job)))
     else
       redis.call('ZREM', BLOCKED, readable(job.id))
     end
     job.state = state
     count(job.queue, state, 1)
     if state == PENDING then
-      redis.call('ZADD', LINE[job.queue], score(job), job.id)
+      unspoilt(redis.pcall('ZADD', LINE[job.queue], score(job), job.id))
     elseif state == SCHEDULED then
-      redis.call('ZADD', LATER[job.queue], 0, later_member(job))
+      unspoilt(redis.pcall('ZADD', LATER[job.queue], 0, later_member(job)))
     elseif state == IS_BLOCKED then
       redis.call('ZADD', BLOCKED, 0, readable(job.id))
     end
