@@ -3,9 +3,10 @@ import { useCallback, useEffect, useRef, useState } from "./dom.js";
 import { link } from "./live.js";
 import { seen } from "./sight.js";
 
-/** At most so often; and of what takes long, so many times as long has to pass in between. */
+/** At most so often; of what takes long, so many times as long passes in between, within reason. */
 const EASE = 1000;
 const REST = 20;
+const LONGEST = 10_000;
 const NOTHING = { data: null, error: null, loading: true };
 
 /**
@@ -77,7 +78,8 @@ function useAgain(again, asked, { every, on, still }) {
         if (every) soon(every);
       }, delay);
     };
-    const hurry = () => soon(Math.max(Math.max(EASE, asked.current.took * REST) - (Date.now() - last), 0));
+    const ease = () => Math.min(Math.max(EASE, asked.current.took * REST), every || LONGEST);
+    const hurry = () => soon(Math.max(ease() - (Date.now() - last), 0));
     const stops = on.map((cell) => cell.follow(hurry));
     stops.push(seen.follow((visible) => visible && hurry()));
     if (every) soon(every);
