@@ -9,6 +9,11 @@ from tests.dashboard.house import House
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 LATER = {"delay": 3600}
+BEYOND = """[...document.querySelectorAll("main button, main a")]
+    .filter((each) => each.checkVisibility() && each.getBoundingClientRect().right > innerWidth)
+    .map((each) => each.innerText)"""
+"""What can be pressed, but is out of sight at the side."""
+
 MOST = 150_000
 
 
@@ -73,7 +78,9 @@ def test_a_theme_is_chosen_and_kept(shop: House, visit: Visit) -> None:
     assert screen.page.evaluate(ground) != light
 
 
-def test_a_phone_shows_every_view_without_sideways_scrolling(shop: House, visit: Visit) -> None:
+def test_a_phone_shows_every_view_and_every_button_without_sideways_scrolling(
+    shop: House, visit: Visit
+) -> None:
     (id,) = shop.dead("a" * 200)
     screen = visit("", **PHONE)
     screen.click("Menu")
@@ -96,6 +103,7 @@ def test_a_phone_shows_every_view_without_sideways_scrolling(shop: House, visit:
         screen.open(path)
         wide = screen.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390, path
+        assert screen.page.evaluate(BEYOND) == [], path
 
 
 def test_the_first_paint_is_small(shop: House, visit: Visit) -> None:
