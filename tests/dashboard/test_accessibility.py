@@ -12,7 +12,7 @@ from windlass.core.states import State
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
 RUN = """async (rules) => {
-    const found = await axe.run({ runOnly: rules });
+    const found = await axe.run({ runOnly: rules, resultTypes: ["violations"] });
     return found.violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`));
 }"""

@@ -1,13 +1,21 @@
 """The overview: what happens now, and what needs somebody."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.dashboard.conftest import Visit
 from tests.dashboard.house import House
+from windlass.server import panorama
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that looks anew for everybody who asks."""
+    monkeypatch.setattr(panorama, "LASTS", 0.0)
 
 
 def test_the_overview_counts_charts_and_names_what_needs_attention(
-    shop: House, visit: Visit
+    fresh: None, shop: House, visit: Visit
 ) -> None:
     screen = visit(clock=True)
     screen.sees("Nothing needs attention.")
