@@ -8,7 +8,7 @@ first moment at which it could have been over. So a breach is one, and not the f
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -103,8 +103,14 @@ def limits_hold(trace: Trace) -> Iterator[str]:
 
 
 def no_tick_is_left_out(trace: Trace) -> Iterator[str]:
-    for name, step in trace.outcome.ticks.items():
-        ticks = sorted(_moment(id) for id in trace.jobs if id.startswith(f"{name}@"))
+    yield from left_out(trace.jobs, trace.outcome.ticks)
+
+
+def left_out(ids: Iterable[str], schedules: Mapping[str, int]) -> Iterator[str]:
+    """The ticks that have no job, although a later one has."""
+    found = [id for id in ids if "@" in id]
+    for name, step in schedules.items():
+        ticks = sorted(_moment(id) for id in found if id.startswith(f"{name}@"))
         for before, after in pairwise(ticks):
             if after - before != step:
                 yield f"{name} had a job at {before} and the next one at {after}"

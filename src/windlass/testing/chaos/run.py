@@ -21,10 +21,12 @@ from ..place import private
 from .crew import Crew
 from .plan import EVERY, LIMIT, QUEUES, SCHEDULE, ChaosPlan
 from .record import Notebook, Outcome, read
+from .rules import left_out
 from .trouble import StoreHarm, Trouble
 from .verdict import Verdict, judge
 
 LOOK: Final = 0.2
+TICKS: Final = {SCHEDULE: EVERY}
 HEALTHY: Final = 2
 """How many workers finish what is left."""
 
@@ -53,13 +55,7 @@ async def _run(
         await _begun(store, plan.patience)
         await Trouble(crew, plan, chance, harms).run()
         await _heal(crew, store)
-        await _quiet(store, plan.patience)
-        outcome = Outcome(
-            await _jobs(store),
-            await store.queues(),
-            dict.fromkeys(QUEUES, LIMIT),
-            {SCHEDULE: EVERY},
-        )
+        outcome = await _outcome(store, plan.patience)
     finally:
         # Those who still work end in good order: the place is about to go.
         await asyncio.to_thread(crew.dismiss, list(crew.members))
@@ -109,6 +105,22 @@ async def _quiet(store: Store, patience: float) -> None:
             continue
         if not any(n for queue in queues for s, n in queue.counts.items() if s not in FINISHED):
             return
+        await asyncio.sleep(LOOK)
+
+
+async def _outcome(store: Store, patience: float) -> Outcome:
+    """What there is when all is quiet.
+
+    On Redis a tick may come late, half a minute after its scheduler died between two steps. So one
+    that is left out is waited for, and what changes during the look is looked at again.
+    """
+    until = monotonic() + patience
+    while True:
+        await _quiet(store, patience)
+        before, jobs, after = await store.queues(), await _jobs(store), await store.queues()
+        is_late = before != after or any(left_out([job.id for job in jobs], TICKS))
+        if not is_late or monotonic() > until:
+            return Outcome(jobs, after, dict.fromkeys(QUEUES, LIMIT), TICKS)
         await asyncio.sleep(LOOK)
 
 

@@ -19,7 +19,7 @@ OFTEN: Final = frozenset({"finish", "claim", "wait", "renew", "insert"})
 """Calls that are made all the time; the others are made seldom."""
 
 WORKING: Final = (
-    *("queues", "claim", "wait", "renew", "finish", "beat", "leave"),
+    *("claim", "wait", "renew", "finish", "beat", "leave"),
     *("tally", "attempts", "note_attempts", "report", "checkpoint"),
 )
 UPKEEP: Final = (

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-Behaviour = Literal["works", "fails", "fails once", "hangs", "kills"]
+Behaviour = Literal["works", "fails", "fails once", "hangs", "kills", "steps"]
 
 BEHAVIOURS: Final[tuple[Behaviour, ...]] = (
     "works",
@@ -43,6 +43,17 @@ class Order(msgspec.Struct, frozen=True):
     """whether the producer enqueues it twice, as one that got no answer would"""
 
 
+class Snare(msgspec.Struct, frozen=True):
+    """The one thing that goes wrong: at which boundary of which call, and what."""
+
+    call: str
+    after: bool
+    number: int
+    """at which of these calls, from 1"""
+    kills: bool
+    """it is killed there; otherwise it halts, for longer than its lease"""
+
+
 class Plan(msgspec.Struct, frozen=True):
     """All that a seed decides before the first step."""
 
@@ -55,6 +66,8 @@ class Plan(msgspec.Struct, frozen=True):
     """how long things go wrong"""
     trouble: float
     """how long it is, on average, from one fault to the next"""
+    snare: Snare | None = None
+    """what is done instead, once, to whoever comes there first"""
 
 
 def plan(seed: int) -> Plan:

@@ -15,7 +15,7 @@ from ..chaos.rules import Breach, check
 from .chance import BEGIN, determined
 from .loop import VirtualLoop
 from .node import adopting
-from .plan import plan
+from .plan import Plan, plan
 from .world import World
 
 
@@ -29,13 +29,16 @@ class Report(msgspec.Struct, frozen=True):
     faults: int
 
 
-def simulate(seed: int, make_store: Callable[..., Store] = MemoryStore) -> Report:
-    """Run one seed. The same seed gives the same events, whenever and wherever it is run."""
+def simulate(
+    seed: int, make_store: Callable[..., Store] = MemoryStore, given: Plan | None = None
+) -> Report:
+    """Run one seed, or a plan that is given. The same gives the same events, whenever and wherever
+    it is run."""
     loop = VirtualLoop()
     loop.set_task_factory(adopting)  # type: ignore[arg-type]
     try:
         with determined(seed, loop), silenced():
-            world = World(plan(seed), make_store(clock=lambda: _ms(loop)))
+            world = World(given or plan(seed), make_store(clock=lambda: _ms(loop)))
             outcome = loop.run_until_complete(world.run(seed))
     finally:
         loop.close()

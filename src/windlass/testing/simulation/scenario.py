@@ -42,6 +42,9 @@ def make_app(events: list[Event]) -> Windlass:
         node = _node()
         job = context.job
         events.append(Started(_now(), job.id, job.fence, job.attempt, node.name))
+        if behaviour == "steps":
+            context.progress(50)
+            await context.acheckpoint(job.attempt)
         await asyncio.sleep(seconds)
         await node.wire.step()
         if behaviour == "kills" and job.attempt <= 2:

@@ -23,6 +23,8 @@ class Trap(NamedTuple):
     call: str
     after: bool
     spring: Callable[[], None]
+    number: int = 1
+    """at which of these calls from now on"""
 
 
 class Weather(msgspec.Struct):
@@ -96,7 +98,11 @@ class Wire:
 
     def _pass(self, name: str, *, after: bool) -> None:
         trap = self.trap
-        if trap is not None and trap.call == name and trap.after is after:
+        if trap is None or trap.call != name or trap.after is not after:
+            return
+        if trap.number > 1:
+            self.trap = trap._replace(number=trap.number - 1)
+        else:
             self.trap = None
             trap.spring()
 

@@ -26,7 +26,11 @@ PATIENCE: Final = 1_800.0
 LOOK: Final = 5.0
 
 STEPS: Final = ("finish", "finish", "claim", "renew", "rescue", "tick", "elect", "insert")
-"""The calls that a node may not survive."""
+"""The calls that a node may not survive by chance; a snare can be at any."""
+
+PRUNES: Final = 5.0
+QUIET_TURNS: Final = 22
+"""Seconds of a run in which one thing goes wrong, before workers are stopped in good order."""
 
 
 class World:
@@ -80,16 +84,46 @@ class World:
         node = Node(name, self._wire(name))
         self._nodes.append(node)
         plan = self._plan
+        if plan.snare is not None and not self._is_sprung:
+            snare = plan.snare
+            spring = partial(self._spring, node)
+            node.wire.trap = Trap(snare.call, snare.after, spring, snare.number)
         settings = WorkerSettings(
             queues=QUEUES,
             concurrency=plan.concurrency,
             lease=plan.lease,
             rescue_interval=2.0,
             shutdown_timeout=5.0,
+            prune_interval=PRUNES if plan.snare else 30.0,
         )
         node.run(node.work(self._app, settings))
 
+    _is_sprung = False
+
+    def _spring(self, node: Node) -> None:
+        """Once in a run, whoever else comes to the same place later."""
+        if self._plan.snare is None or self._is_sprung:
+            return
+        self._is_sprung = True
+        if self._plan.snare.kills:
+            self._kill(node)
+        else:
+            self._halt(node, 2 * self._plan.lease)
+
+    async def _one_trouble(self) -> None:
+        """Wait for the snare, then stop each node in good order: it may be on the way out."""
+        for _ in range(QUIET_TURNS):
+            await asyncio.sleep(1.0)
+            self._replace()
+        for node in list(self._nodes):
+            if not node.wire.is_halted:
+                await self._stop(node)
+                self._replace()
+
     async def _trouble(self) -> None:
+        if self._plan.snare is not None:
+            await self._one_trouble()
+            return
         loop = asyncio.get_running_loop()
         until = loop.time() + self._plan.seconds
         while loop.time() < until:
@@ -131,14 +165,15 @@ class World:
         self._note("kill", node.name)
         node.kill()
 
-    def _halt(self, node: Node) -> None:
+    def _halt(self, node: Node, seconds: float = 0.0) -> None:
         """Longer than its lease, or not: a zombie, or one that was only slow."""
         if node.wire.is_halted:
             return
         self._note("stop", node.name)
         node.wire.halt()
         chance = self._chance
-        seconds = self._plan.lease * chance.choice((0.3, 1.5, 3.0)) + chance.uniform(0, 8)
+        if not seconds:
+            seconds = self._plan.lease * chance.choice((0.3, 1.5, 3.0)) + chance.uniform(0, 8)
         asyncio.get_running_loop().call_later(seconds, node.wire.go_on)
 
     async def _stop(self, node: Node) -> None:
