@@ -108,6 +108,10 @@ class Crew:
         self._port = free_port() if plan.server and can_serve() else 0
         self.members: list[Member] = []
 
+    @property
+    def has_server(self) -> bool:
+        return bool(self._port)
+
     def note(self, kind: Harm, node: str = "") -> None:
         self._book.write(Fault(monotonic(), kind, node))
 

@@ -52,7 +52,7 @@ async def _run(
     crew = Crew(url, folder, plan, chance, Notebook(folder / "harness.jsonl"))
     try:
         crew.fill()
-        await _begun(store, plan.patience)
+        await _begun(store, folder if crew.has_server else None, plan.patience)
         await Trouble(crew, plan, chance, harms).run()
         await _heal(crew, store)
         outcome = await _outcome(store, plan.patience)
@@ -65,14 +65,20 @@ async def _run(
     return judge(monotonic() - began, read(books), outcome)
 
 
-async def _begun(store: Store, patience: float) -> None:
-    """Wait until jobs are run: nothing is proved by hurting those who have not started."""
+async def _begun(store: Store, folder: Path | None, patience: float) -> None:
+    """Wait until jobs are run, and the server has taken some, whose callers write into `folder`:
+    nothing is proved by hurting those who have not started."""
     until = monotonic() + patience
     while monotonic() < until:
-        if any(queue.counts.get(State.COMPLETED) for queue in await store.queues()):
+        is_served = folder is None or await asyncio.to_thread(_is_served, folder)
+        if is_served and any(queue.counts.get(State.COMPLETED) for queue in await store.queues()):
             return
         await asyncio.sleep(LOOK)
     raise StoreUnavailable("No job was run: the store is too slow, or no process could start.")
+
+
+def _is_served(folder: Path) -> bool:
+    return any(b'"accepted"' in path.read_bytes() for path in folder.glob("caller-*.jsonl"))
 
 
 async def _heal(crew: Crew, store: Store) -> None:
