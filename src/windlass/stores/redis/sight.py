@@ -29,6 +29,7 @@ from .record import (
     unpack_queue,
 )
 from .replies import FLAGS_AT, LaneRow, read_lane_rows, read_rows
+from .together import together
 from .transport import Transport
 
 COUNTS_AT_ONCE: Final = 1_000
@@ -36,6 +37,9 @@ MOST_BUSY: Final = 1_000
 COUNTED: Final = frozenset(b"%d" % code for code in range(len(STATES))) | {b"P"}
 HEADS_AT_ONCE: Final = 50
 """The most queues whose first jobs one script looks at: each may have some of every priority."""
+
+SCRIPTS_AT_ONCE: Final = 4
+"""So many of these are sent without waiting for an answer: others must get their turn."""
 
 
 class Known(NamedTuple):
@@ -162,11 +166,15 @@ class Sight(Access):
     async def oldest(self, queues: Sequence[str]) -> dict[str, int]:
         """Since when jobs of these queues have been pending, of those that have any."""
         found: dict[str, int] = {}
-        for part in parts(queues, HEADS_AT_ONCE):
-            keys = [self._keys.of("jobs"), *(self._keys.pair(queue)[0] for queue in part)]
-            times = await self.run_with("oldest", keys, ())
-            found |= {queue: t for queue, t in zip(part, times, strict=True) if t is not None}
+        for some in parts([*parts(queues, HEADS_AT_ONCE)], SCRIPTS_AT_ONCE):
+            for answer in await together([self._heads(part) for part in some]):
+                found |= answer
         return found
+
+    async def _heads(self, queues: Sequence[str]) -> dict[str, int]:
+        keys = [self._keys.of("jobs"), *(self._keys.pair(queue)[0] for queue in queues)]
+        times = await self.run_with("oldest", keys, ())
+        return {queue: time for queue, time in zip(queues, times, strict=True) if time is not None}
 
     async def lanes(self, queue: str, name: str, limit: int) -> list[LaneRow]:
         """The first lanes after this one, by queue and name."""
