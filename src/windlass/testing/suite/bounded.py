@@ -1,7 +1,8 @@
 """No step grows with the backlog: measured with a few jobs waiting and with very many.
 
-The bound is wide, twenty times and a constant, and each time is the best of several: it
-is there to catch work that grows with the number of jobs, not a slow machine.
+The bound is wide, twenty times and a constant, and each time is the best of several, and of
+more when it is too long: it is there to catch work that grows with the number of jobs, not a slow
+machine, nor one that is busy.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ BATCH = 1_000
 RUNS = 5
 FACTOR = 20
 CONSTANT = 0.02
+AGAIN = 3
 
 
 async def fill(store: Store, first: int, last: int) -> None:
@@ -69,12 +71,18 @@ async def compare(store: Store, steps: Mapping[str, Step], many: int, fill: Fill
     await fill(store, FEW, many)
     assert sum(sum(stats.counts.values()) for stats in await store.queues()) >= many
     after = {name: await best(step) for name, step in steps.items()}
-    grown = [
+    for _ in range(AGAIN):
+        for name in grown(before, after):
+            after[name] = min(after[name], await best(steps[name]))
+    found = [
         f"{name}: {before[name] * 1000:.2f} ms with {FEW}, {after[name] * 1000:.2f} ms with {many}"
-        for name in steps
-        if after[name] > before[name] * FACTOR + CONSTANT
+        for name in grown(before, after)
     ]
-    assert not grown, f"grows with the backlog: {'; '.join(grown)}"
+    assert not found, f"grows with the backlog: {'; '.join(found)}"
+
+
+def grown(before: Mapping[str, float], after: Mapping[str, float]) -> Sequence[str]:
+    return [name for name in before if after[name] > before[name] * FACTOR + CONSTANT]
 
 
 async def test_no_step_of_a_job_grows(store: Store, clock: FakeClock) -> None:
