@@ -25,6 +25,7 @@ from windlass.stores.open import open_store
 from windlass.stores.redis.access import Access
 
 RUNS = "runs"
+RUSH = 60
 STEPS = ("hold", "reserve", "restore", "free")
 
 
@@ -71,7 +72,8 @@ def produce(app: Windlass, folder: Path, name: str) -> None:
         more = ({}, {"unique": id}, {"delay": 0.5}, {"priority": 90})[number % 4]
         brief.using(id=id, **more).enqueue()
         number += 1
-        time.sleep(0.02)
+        # Many to move, and then so few that a move comes to its end on a busy machine as well.
+        time.sleep(0.005 if number < RUSH else 0.1)
     app.close()
     print(number, flush=True)  # noqa: T201
 
