@@ -28,7 +28,7 @@ OTHER_KEYS = {
 OUTSIDE_OF_SCRIPTS = {
     *("evalsha", "script|load", "ping", "select", "subscribe", "time", "info"),
     *("client|setname", "client|info", "client|kill"),
-    *("hget", "hset", "hsetnx", "hmget", "hgetall", "hvals", "hscan", "hdel", "xrange"),
+    *("hget", "hset", "hsetnx", "hmget", "hgetall", "hvals", "hscan", "zscan", "hdel", "xrange"),
     *("role", "cluster|slots", "asking"),
 }
 THEMES = {
@@ -106,7 +106,7 @@ def rule() -> list[str]:
 
 def in_scripts() -> set[str]:
     text = "\n".join(path.read_text("utf-8") for path in sorted(LUA.rglob("*.lua")))
-    calls = re.findall(r"(?:redis\.call|variadic)\('(\w+)'", text)
+    calls = re.findall(r"(?:redis\.p?call|variadic)\('(\w+)'", text)
     assert len(calls) > 50
     return {command.lower() for command in calls}
 

@@ -28,8 +28,8 @@ PASSING: Final = frozenset(
 )
 """Faults that pass by themselves: none of these commands was carried out, a lost one perhaps."""
 
-# Redis 6.2 wraps what a command inside a script answered.
-_INSIDE: Final = re.compile(r"@user_script: ?\d+: -?([A-Z]+) ")
+# Redis 6.2 wraps what a command inside a script answered, as a script does that hands it on.
+_INSIDE: Final = re.compile(r"user_script: ?\d+: -?([A-Z]+) ")
 
 # What a command inside a script may not do comes without a code of its own.
 _FORBIDDEN: Final = re.compile(r"ACL failure in script|The user executing the script can't")
@@ -68,7 +68,7 @@ def code(fault: Exception) -> str:
     if text.startswith("ERR max number of clients"):
         return "FULL"
     inside = _INSIDE.search(text)
-    if inside:
+    if inside and inside[1] != "ERR":
         return inside[1]
     return "NOPERM" if _FORBIDDEN.search(text) else word
 

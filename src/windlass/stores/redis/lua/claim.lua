@@ -41,7 +41,7 @@ local function repeated(fence)
 end
 
 -- The last claims of the worker, one to a line: it may have had several under way.
-local claims = redis.pcall('GET', TOKEN)
+local claims = unspoilt(redis.pcall('GET', TOKEN))
 if type(claims) ~= 'string' then claims = '' end
 local at = string.find('\n' .. claims, '\n' .. token .. ' ', 1, true)
 if at then return repeated(tonumber(string.match(claims, '^%d+', at + #token + 1))) end

@@ -23,7 +23,8 @@ if redis.call('HSETNX', JOBS, id, record) == 0 then
   local awaited = string.sub(record, 1, 19) .. string.char(HAS_DEPENDENTS) .. string.sub(record, 21)
   redis.call('HSET', JOBS, id, awaited)
 end
-local added = redis.pcall('ZADD', KEYS[5], place - (ARGV[5] - DEFAULT_PRIORITY) * PRIORITY_STEP, id)
+local score = place - (ARGV[5] - DEFAULT_PRIORITY) * PRIORITY_STEP
+local added = unspoilt(redis.pcall('ZADD', KEYS[5], score, id))
 if type(added) ~= 'number' then
   -- Somebody else has written over the line: it was not accepted, and nothing of it stays.
   redis.call('HDEL', JOBS, id)
@@ -33,7 +34,7 @@ end
 
 -- A queue that had nothing has work now. While it has pending jobs it is known to. A count that somebody
 -- else wrote over is no number, and begins anew.
-local pending = redis.pcall('HINCRBY', COUNTS, PENDING .. queue, 1)
+local pending = unspoilt(redis.pcall('HINCRBY', COUNTS, PENDING .. queue, 1))
 if type(pending) ~= 'number' then
   redis.call('HSET', COUNTS, PENDING .. queue, 1)
   pending = 1

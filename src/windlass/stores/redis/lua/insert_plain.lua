@@ -16,7 +16,7 @@ if wrong then return wrong end
 -- A queue that had nothing has work now. While it has pending jobs it is known to. A count that somebody
 -- else wrote over is no number, and begins anew.
 local function tell(queue, added)
-  local pending = redis.pcall('HINCRBY', COUNTS, PENDING .. queue, added)
+  local pending = unspoilt(redis.pcall('HINCRBY', COUNTS, PENDING .. queue, added))
   if type(pending) ~= 'number' then
     redis.call('HSET', COUNTS, PENDING .. queue, added)
     pending = added

@@ -21,7 +21,7 @@ local function earlier(one, other)
 end
 
 for n = 1, #KEYS do
-  local number = redis.pcall('HLEN', KEYS[n])
+  local number = unspoilt(redis.pcall('HLEN', KEYS[n]))
   if type(number) == 'number' and number > most then
     local fences = redis.call('HKEYS', KEYS[n])
     table.sort(fences, earlier)

@@ -21,7 +21,7 @@ for n = 1, steps do
   if which[n] ~= 0 and which[n] ~= 1 then return 0 end
 end
 
-local taken = redis.pcall('GET', KEYS[1])
+local taken = unspoilt(redis.pcall('GET', KEYS[1]))
 local last, last_part = string.match(type(taken) == 'string' and taken or '', '^(%d+) (%d+)$')
 if last then
   last, last_part = tonumber(last), tonumber(last_part)
@@ -36,7 +36,7 @@ while at <= #ARGV do
     local bucket = first + 2 * (n - 1) + which[n]
     for word = at + 1, last, 2 do
       -- A count that somebody else wrote over is given up; those beside it go on.
-      redis.pcall('HINCRBY', KEYS[bucket], ARGV[word], ARGV[word + 1])
+      unspoilt(redis.pcall('HINCRBY', KEYS[bucket], ARGV[word], ARGV[word + 1]))
     end
     redis.call('PEXPIRE', KEYS[bucket], till[n])
   end

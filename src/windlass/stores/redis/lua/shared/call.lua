@@ -12,10 +12,11 @@ end
 -- written. What keeps jobs alive, or ends them, is to go on: it removes nothing first.
 -- define: ALLOW_WHEN_FULL redis.call('HDEL', KEYS[1], '')
 
--- What a command has found, or nothing if the key is of another type: somebody else has written over
+-- What a command has found, or nothing if the key or the count is of another type: somebody else wrote over
 -- it. That is one queue's or one job's trouble, and not that of those beside it.
 local function unspoilt(reply)
   if type(reply) ~= 'table' or not reply.err then return reply end
   if string.find(reply.err, 'WRONGTYPE', 1, true) then return {} end
+  if string.find(reply.err, 'not an integer', 1, true) then return {} end
   error(reply.err)
 end

@@ -37,7 +37,7 @@ end
 local function write_counts()
   for field, number in pairs(changes) do
     if number ~= 0 then
-      local left = redis.pcall('HINCRBY', COUNTS, field, number)
+      local left = unspoilt(redis.pcall('HINCRBY', COUNTS, field, number))
       -- One that somebody else wrote over is no number: it begins anew, and `doctor` tells of it.
       if left == 0 or type(left) == 'table' then redis.call('HDEL', COUNTS, field) end
     end
