@@ -73,7 +73,7 @@ def produce(app: Windlass, folder: Path, name: str) -> None:
         brief.using(id=id, **more).enqueue()
         number += 1
         # Many to move, and then so few that a move comes to its end on a busy machine as well.
-        time.sleep(0.005 if number < RUSH else 0.1)
+        time.sleep(min(0.005 + 0.05 * max(0, number - RUSH), 1.0))
     app.close()
     print(number, flush=True)  # noqa: T201
 

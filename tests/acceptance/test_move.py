@@ -60,7 +60,7 @@ class Place:
             [*WINDLASS, "move", self.source, self.target, "--yes", "--json"],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=3 * PATIENCE,
         )
         assert (done.returncode, done.stderr) == (0, "")
         told = json.loads(done.stdout)
@@ -110,6 +110,7 @@ def jobs(app: Windlass, ids: set[str]) -> list[Job]:
     return list(found.values())
 
 
+@pytest.mark.timeout(600)
 def test_every_job_is_run_once_while_the_app_moves(place: Place) -> None:
     old = [place.worker(place.source) for _ in range(2)]
     first = place.start("produce", place.source, "first")
