@@ -45,6 +45,8 @@ def free_port() -> int:
             try:
                 candidate.bind(("127.0.0.1", port))
             except OSError:
+                # Somebody has it.
+
                 continue
             return port
     raise RuntimeError(f"No port is free between {PORTS.start} and {PORTS.stop}.")
