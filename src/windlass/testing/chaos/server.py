@@ -46,7 +46,6 @@ def free_port() -> int:
                 candidate.bind(("127.0.0.1", port))
             except OSError:
                 # Somebody has it.
-
                 continue
             return port
     raise RuntimeError(f"No port is free between {PORTS.start} and {PORTS.stop}.")
