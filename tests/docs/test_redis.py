@@ -29,7 +29,7 @@ OUTSIDE_OF_SCRIPTS = {
     *("evalsha", "script|load", "ping", "select", "subscribe", "time", "info"),
     *("client|setname", "client|info", "client|kill"),
     *("hget", "hset", "hsetnx", "hmget", "hgetall", "hvals", "hscan", "zscan", "hdel", "xrange"),
-    *("role", "cluster|slots", "asking"),
+    *("role", "cluster|slots", "asking", "wait"),
 }
 THEMES = {
     "attempts",
