@@ -23,7 +23,7 @@ LUA = ROOT / "src" / "windlass" / "stores" / "redis" / "lua"
 OTHER_KEYS = {
     *("line:QUEUE", "later:QUEUE", "token:WORKER"),
     *("attempts:ID", "stats:STEP:TIME:QUEUE", "tallied:WORKER"),
-    *("schedules", "ticks", "keys", "partitions", "workers", "heard", "orders", "terms"),
+    *("schedules", "ticks", "keys", "partitions", "workers", "heard", "orders", "terms", "proof"),
 }
 OUTSIDE_OF_SCRIPTS = {
     *("evalsha", "script|load", "ping", "select", "subscribe", "time", "info"),
