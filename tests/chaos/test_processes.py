@@ -43,9 +43,13 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
         with sqlite() as made:
             yield made
     elif request.param == "redis_sentinel":
-        yield of_sentinels(request.getfixturevalue(request.param))
+        sentinels = request.getfixturevalue(request.param)
+        sentinels.heal()
+        yield of_sentinels(sentinels)
     elif request.param == "redis_cluster":
-        yield of_cluster(request.getfixturevalue(request.param))
+        cluster = request.getfixturevalue(request.param)
+        cluster.heal()
+        yield of_cluster(cluster)
     else:
         server = request.getfixturevalue(request.param)
         with forward(server.port) as proxy:

@@ -14,6 +14,7 @@ def test_a_restart_of_the_server_is_survived_without_a_reload(shop: House, visit
     screen = visit("ui/jobs", expected=AWAY)
     status = screen.page.locator(".link")
     expect(status).to_have_text("Live")
+    expect(screen.row("greet")).to_have_count(1)
     screen.page.evaluate("window.kept = 1")
     shop.stop_server()
     expect(status).to_have_text("Offline")
@@ -44,6 +45,7 @@ def test_a_view_that_cannot_be_loaded_says_so_and_can_be_tried_again(
 def test_nothing_is_asked_for_while_nobody_looks(shop: House, visit: Visit) -> None:
     screen = visit("ui/workers", clock=True)
     expect(screen.page.locator(".link")).to_have_text("Live")
+    screen.sees("Heard of")
     look_away(screen.page, True)
     expect(screen.page.locator(".link")).to_have_text("Paused")
     # Counted in the page: of what was asked before, the browser may tell later.

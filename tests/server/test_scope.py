@@ -279,7 +279,8 @@ def test_every_route_was_thought_of() -> None:
     }  # fmt: skip
     elsewhere = {
         "search_history", "get_past", "metrics", "carry_out", "log_in", "log_out", "get_me",
-        "get_overview", "get_stats", "quiet_worker", "resume_worker", "stop_worker", "export_dead",
+        "get_overview", "get_stats", "get_trends", "quiet_worker", "resume_worker", "stop_worker",
+        "export_dead",
     }  # fmt: skip
     nothing = {"explain_timetable", "list_tasks", "openapi", "reference", "livez", "readyz"}
     assert {row.name for row in ROUTES} == tried | elsewhere | nothing

@@ -127,6 +127,18 @@ async def test_what_is_accepted_again_after_its_process_died_is_there(store: Red
     assert await notes(store) == 0
 
 
+async def test_who_came_first_has_accepted_a_job_that_the_second_let_in(store: RedisStore) -> None:
+    job = new_job(elsewhere(store))
+    await hold(store, job)
+    assert await store.insert([job]) == [Receipt(job.id, duplicate=True)]
+    shard = shard_of(store)
+    flags = store._names.remote(job, shard.number)
+    receipts: list[Receipt | None] = [None]
+    await store._names._let_go([job], [flags], [0], receipts, shard, {})
+    assert receipts == [Receipt(job.id)]
+    assert await state_of(store, job.id) == State.PENDING
+
+
 async def test_a_dependent_waits_for_a_parent_whose_first_process_died(store: RedisStore) -> None:
     parent = new_job(elsewhere(store))
     child = new_job("child", Spec("work", b"", parents=(parent.id,)))

@@ -133,8 +133,9 @@ for n = 1, number do
   local _, flags, _, more, _, length = struct.unpack('>BBBBI4H', rest)
   local awaited = is_ghost(there[n])
   if (there[n] and not awaited) or named[n] or seen[id] then
-    if has(more, BY_STEPS) > 0 then redis.call('HDEL', OUTBOX, 'a' .. id) end
-    if not is_mine(n, there[n]) then refuse(n, id) end
+    -- If its note is gone and it is there, it is this very job that another has let go.
+    local gone = has(more, BY_STEPS) > 0 and redis.call('HDEL', OUTBOX, 'a' .. id) == 0
+    if not is_mine(n, there[n]) then refuse(n, gone and there[n] and '' or id) end
   else
     local record = struct.pack('>i8I8', NOW, place + n - 1) .. rest
     local accepted, open, why = true, {}, nil
