@@ -50,10 +50,10 @@ async def _run(
     store = open_store(url)
     await store.open()
     crew = Crew(url, folder, plan, chance, Notebook(folder / "harness.jsonl"))
+    trouble = Trouble(crew, plan, chance, harms)
     try:
-        crew.fill()
-        await _begun(store, folder if crew.has_server else None, plan.patience)
-        await Trouble(crew, plan, chance, harms).run()
+        await _begun(trouble, store, folder if crew.has_server else None, plan.patience)
+        await trouble.run()
         await _heal(crew, store)
         outcome = await _outcome(store, plan.patience)
     finally:
@@ -65,11 +65,12 @@ async def _run(
     return judge(monotonic() - began, read(books), outcome)
 
 
-async def _begun(store: Store, folder: Path | None, patience: float) -> None:
+async def _begun(trouble: Trouble, store: Store, folder: Path | None, patience: float) -> None:
     """Wait until jobs are run, and the server has taken some, whose callers write into `folder`:
-    nothing is proved by hurting those who have not started."""
+    nothing is proved by hurting those who have not started. Some die of their traps before."""
     until = monotonic() + patience
     while monotonic() < until:
+        trouble.tend()
         is_served = folder is None or await asyncio.to_thread(_is_served, folder)
         if is_served and any(queue.counts.get(State.COMPLETED) for queue in await store.queues()):
             return

@@ -44,9 +44,7 @@ class Trouble:
         rate = self._plan.kills_per_second / KILLS
         try:
             while monotonic() < until:
-                self._crew.fill()
-                for halted in self._crew.halted():
-                    self._wake_after(halted)
+                self.tend()
                 pause = self._chance.expovariate(rate) if rate else self._plan.seconds
                 await asyncio.sleep(min(pause, until - monotonic(), 2.0 / max(rate, 0.01)))
                 if rate and (member := self._crew.pick()) is not None:
@@ -57,6 +55,12 @@ class Trouble:
             await store
 
     _over = False
+
+    def tend(self) -> None:
+        """Replace those who have died, and let those wake up who have halted by themselves."""
+        self._crew.fill()
+        for halted in self._crew.halted():
+            self._wake_after(halted)
 
     def _harm(self, member: Member) -> None:
         luck = self._chance.random()
