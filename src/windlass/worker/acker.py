@@ -77,7 +77,7 @@ class Acker(Service):
     async def run(self) -> None:
         while True:
             await self._some.wait()
-            batch = self._waiting[:LARGEST_BATCH]
+            batch = once_each(self._waiting[:LARGEST_BATCH])
             await self._reporter.flush(batch)
             try:
                 held = await self._store.finish(batch)
@@ -137,3 +137,19 @@ class Acker(Service):
             )
             if self._events.refused and job is not None:
                 self._events.refused(job)
+
+
+def once_each(moves: list[Transition]) -> list[Transition]:
+    """The first ones, up to where a job comes for the second time.
+
+    A worker that slept beyond a lease may have had the job again, and end both attempts at once.
+    A store answers with ids: in one call, the one that was refused would pass for taken.
+    """
+    if len({move.id for move in moves}) == len(moves):
+        return moves
+    seen: set[str] = set()
+    for number, move in enumerate(moves):
+        if move.id in seen:
+            return moves[:number]
+        seen.add(move.id)
+    return moves
