@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -32,7 +33,7 @@ def from_file(folder: Path, section: str, known: Collection[str]) -> dict[str, G
     if not path.exists():
         return {}
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        tables = _parsed(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path.name} cannot be read: {error}.") from None
     above = ("tool", "windlass") if path == shared else ()
@@ -44,6 +45,12 @@ def from_file(folder: Path, section: str, known: Collection[str]) -> dict[str, G
         raise ConfigError(f"Unknown section [{name}] in {path.name}: {hint}")
     source = f"{path.name} [{'.'.join((*above, section))}]"
     return {name: Given(value, source) for name, value in _table(tables, section, path).items()}
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> Mapping[str, Any]:
+    """What a file says; each section of each app asks for it, and it seldom changes."""
+    return tomllib.loads(text)
 
 
 def _table(tables: Mapping[str, Any], name: str, path: Path) -> dict[str, Any]:

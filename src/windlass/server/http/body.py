@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
@@ -106,14 +107,20 @@ class Body:
             raise Malformed(f"The body cannot be read: {str(error).rstrip('.')}.") from None
 
 
+@cache
+def _parameters(kind: type[msgspec.Struct]) -> tuple[list[str], set[str]]:
+    """The names of all parameters, and of those that may come again."""
+    fields = msgspec.structs.fields(kind)
+    names = [field.name for field in fields]
+    return names, {field.name for field in fields if "tuple" in str(field.type)}
+
+
 class Query:
     """Reads the query of one endpoint into a Struct; a tuple is a parameter that may come again."""
 
     def __init__(self, kind: type[msgspec.Struct]) -> None:
         self._kind = kind
-        fields = msgspec.structs.fields(kind)
-        self._names = [field.name for field in fields]
-        self._many = {field.name for field in fields if "tuple" in str(field.type)}
+        self._names, self._many = _parameters(kind)
 
     def read(self, text: bytes) -> msgspec.Struct:
         values: dict[str, Any] = {}
