@@ -55,11 +55,14 @@ class PostgresDatabase:
     async def open(self) -> None:
         if self._pool is not None:
             return
-        if self.settings.migrate:
-            await self.migrate()
-        else:
-            await self._alone(lambda raw: check(raw, self.settings, self._schema))
-        self._pool = Pool(self.connect, self.settings.pool)
+        prepare = migrate if self.settings.migrate else check
+        pool = Pool(self.connect, self.settings.pool)
+        try:
+            await self._prepare(prepare, pool)
+        except BaseException:
+            await pool.close()
+            raise
+        self._pool = pool
 
     async def close(self) -> None:
         if self._pool is not None:
@@ -67,7 +70,11 @@ class PostgresDatabase:
             await pool.close()
 
     async def migrate(self) -> Sequence[str]:
-        return await self._alone(lambda raw: migrate(raw, self.settings, self._schema))
+        pool = Pool(self.connect, 1)
+        try:
+            return await self._prepare(migrate, pool)
+        finally:
+            await pool.close()
 
     async def connect(self) -> Connection:
         """One more connection, the caller's to close; the driver's own errors."""
@@ -100,17 +107,15 @@ class PostgresDatabase:
             lambda connection, again: connection.each(plan(now, again), together=again)
         )
 
-    async def _alone(self, act: Callable[[Raw], Awaitable[T]]) -> T:
-        """Do something on a connection of its own, before there is a pool."""
+    async def _prepare(
+        self, act: Callable[[Raw, Settings, Schema], Awaitable[T]], pool: Pool
+    ) -> T:
+        """Do something that comes before all else, on a connection of this pool."""
 
-        async def apart(connection: Connection, again: bool) -> T:
-            return await act(connection.raw)
+        async def once(connection: Connection, again: bool) -> T:
+            return await act(connection.raw, self.settings, self._schema)
 
-        pool = Pool(self.connect, 1)
-        try:
-            return await self._persist(apart, pool)
-        finally:
-            await pool.close()
+        return await self._persist(once, pool)
 
     async def _persist(
         self, act: Callable[[Connection, bool], Awaitable[T]], pool: Pool | None = None
