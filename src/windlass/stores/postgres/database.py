@@ -107,9 +107,7 @@ class PostgresDatabase:
             lambda connection, again: connection.each(plan(now, again), together=again)
         )
 
-    async def _prepare(
-        self, act: Callable[[Raw, Settings, Schema], Awaitable[T]], pool: Pool
-    ) -> T:
+    async def _prepare(self, act: Callable[[Raw, Settings, Schema], Awaitable[T]], pool: Pool) -> T:
         """Do something that comes before all else, on a connection of this pool."""
 
         async def once(connection: Connection, again: bool) -> T:
