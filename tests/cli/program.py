@@ -1,4 +1,8 @@
-"""The program as a user has it: a process of its own, in a folder of its own."""
+"""The program as a user has it: a process of its own, in a folder of its own.
+
+Its processes are forked, see `fork_server.py`, but for those of which a test says that an
+interpreter is to be started for them.
+"""
 
 import json
 import os
@@ -9,8 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.servers.fork_server import WINDLASS, run, start
+
 SOURCE = str(Path(__file__).parents[2] / "src")
-COMMAND = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
+COMMAND = [sys.executable, *WINDLASS]
+"""It for an interpreter of its own."""
 PATIENCE = 60
 """Seconds after which a process hangs."""
 NOTHING: Mapping[str, str] = {}
@@ -71,8 +78,8 @@ class Program:
     def __call__(
         self, *words: str, environ: Mapping[str, str] = NOTHING
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *words],
+        return run(
+            [*WINDLASS, *words],
             cwd=self.folder,
             env={**self.environ, **environ},
             capture_output=True,
@@ -88,11 +95,30 @@ class Program:
         environ: Mapping[str, str] = NOTHING,
     ) -> Iterator[subprocess.Popen[str]]:
         """A process that goes on; its stderr is a pipe. It does not outlive the test."""
+        process = start(
+            [*WINDLASS, *words],
+            cwd=self.folder,
+            env={**self.environ, **environ},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def interpreted(
+        self, *words: str, environ: Mapping[str, str] = NOTHING
+    ) -> Iterator[subprocess.Popen[str]]:
+        """As `started`, by an interpreter that is started for it."""
         process = subprocess.Popen(
             [*COMMAND, *words],
             cwd=self.folder,
             env={**self.environ, **environ},
-            stdout=stdout,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )

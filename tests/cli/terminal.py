@@ -6,7 +6,8 @@ import pty
 import subprocess
 from typing import NamedTuple
 
-from tests.cli.program import COMMAND, PATIENCE, Program
+from tests.cli.program import PATIENCE, Program
+from tests.servers.fork_server import WINDLASS, start
 
 
 class Ended(NamedTuple):
@@ -22,8 +23,8 @@ def on_terminal(program: Program, *words: str, typed: str = "") -> Ended:
     ours, theirs = pty.openpty()
     with (
         os.fdopen(ours, "r+b", buffering=0) as screen,
-        subprocess.Popen(
-            [*COMMAND, *words],
+        start(
+            [*WINDLASS, *words],
             cwd=program.folder,
             env={**program.environ, "TERM": "xterm-256color"},
             stdin=theirs,

@@ -8,8 +8,8 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -24,10 +24,13 @@ PORTS = ("--http-port", "0", "--grpc-port", "-1")
 
 @contextmanager
 def serving(
-    program: Program, *words: str, environ: Mapping[str, str] = NOTHING
+    program: Program,
+    *words: str,
+    environ: Mapping[str, str] = NOTHING,
+    start: Callable[..., AbstractContextManager[subprocess.Popen[str]]] | None = None,
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server process that listens, and its port."""
-    with program.started("server", *PORTS, *words, environ=environ) as process:
+    with (start or program.started)("server", *PORTS, *words, environ=environ) as process:
         line = read_until(process, "serving")
         found = re.search(r"http://[^ ]+:(\d+)", line)
         assert found, line
@@ -58,7 +61,7 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
 
 
 def test_a_server_without_an_app_takes_jobs_of_any_task(program: Program) -> None:
-    with serving(program) as (process, port):
+    with serving(program, start=program.interpreted) as (process, port):
         status, made = ask(port, "/api/v1/jobs", {"task": "resize", "args": ["cat.png"]})
         assert status == 201
         assert ask(port, "/readyz") == (200, {"status": "ready", "version": ANY_VERSION})

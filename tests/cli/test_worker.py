@@ -41,7 +41,7 @@ def stop(process: Popen[str], number: int = signal.SIGTERM) -> str:
 def test_a_worker_runs_the_jobs_of_its_queues_and_ends_with_0(program: Program) -> None:
     greeting = program.enqueue("greet", "Ada")
     other = program.enqueue("add", "1")
-    with program.started("worker", "shop:app") as worker:
+    with program.interpreted("worker", "shop:app") as worker:
         line = read_until(worker, "started")
         finish(program, greeting)
         rest = stop(worker)
@@ -164,7 +164,7 @@ def test_jobs_run_on_asyncio_where_there_is_no_uvloop(program: Program) -> None:
 def loop_of_a_job(program: Program, environ: Mapping[str, str] = NOTHING) -> str:
     """The module of the event loop that a worker runs async tasks on."""
     id = program.enqueue("loop")
-    with program.started("worker", "shop:app", environ=environ) as worker:
+    with program.interpreted("worker", "shop:app", environ=environ) as worker:
         finish(program, id)
         stop(worker)
     module = program.job(id)["result"]
