@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[2] / "src"
 
 HEAVY = {
@@ -25,25 +27,40 @@ HEAVY = {
 }
 
 
-def imported_by(statement: str) -> set[str]:
-    """The top-level packages that a fresh interpreter has after a statement."""
-    program = f"import json, sys; {statement}; print(json.dumps(list(sys.modules)))"
-    environ = os.environ | {"PYTHONPATH": str(SOURCE)}
+STATEMENTS = (
+    "import windlass",
+    "windlass.Windlass('memory://')",
+    "windlass.Windlass('sqlite:///x.db')",
+)
+IMPORTED = "print(json.dumps(list(sys.modules)))"
+
+
+@pytest.fixture(scope="module")
+def imported() -> list[set[str]]:
+    """The top-level packages that a fresh interpreter has after each of the statements."""
+    lines = "\n".join(f"{statement}\n{IMPORTED}" for statement in STATEMENTS)
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"import json, sys\n{lines}"],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return {name.partition(".")[0] for name in json.loads(done.stdout)}
+    return [
+        {name.partition(".")[0] for name in json.loads(line)} for line in done.stdout.splitlines()
+    ]
 
 
-def test_importing_windlass_imports_nothing_heavy() -> None:
-    packages = imported_by("import windlass")
-    assert "windlass" in packages
-    assert not packages & HEAVY
+def test_importing_windlass_imports_nothing_heavy(imported: list[set[str]]) -> None:
+    assert "windlass" in imported[0]
+    assert not imported[0] & HEAVY
 
 
-def test_an_app_on_memory_does_without_engines_too() -> None:
-    assert not imported_by("import windlass; windlass.Windlass('memory://')") & HEAVY
+def test_an_app_on_memory_does_without_engines_too(imported: list[set[str]]) -> None:
+    assert not imported[1] & HEAVY
 
 
-def test_an_app_on_sqlite_imports_its_own_engine_only_when_it_is_used() -> None:
-    assert not imported_by("import windlass; windlass.Windlass('sqlite:///x.db')") & HEAVY
+def test_an_app_on_sqlite_imports_its_own_engine_only_when_it_is_used(
+    imported: list[set[str]],
+) -> None:
+    assert not imported[2] & HEAVY

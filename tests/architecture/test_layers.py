@@ -1,16 +1,15 @@
-"""Who may import whom: the rules are kept, would be noticed if not, and are drawn as they are."""
+"""Who may import whom: what breaks the rules is noticed, and they are drawn as they are."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src"
-PACKAGE = SOURCE / "windlass"
+PACKAGE = ROOT / "src" / "windlass"
 LINT = """
 import sys
 from importlinter.cli import lint_imports
@@ -19,28 +18,40 @@ sys.exit(lint_imports(no_cache=True))
 """
 
 
-def lint(source: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def test_an_import_that_points_up_is_noticed(tmp_path: Path) -> None:
+    """By the contracts of the project, in empty modules; `make check` looks at the real ones."""
+    for module in modules_of_the_contracts():
+        package = tmp_path.joinpath(*module.split("."))
+        package.mkdir(parents=True, exist_ok=True)
+        (package / "__init__.py").touch()
+    (tmp_path / "windlass" / "core" / "states.py").write_text("from .. import client\n")
+    done = subprocess.run(
         [sys.executable, "-c", LINT],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(source)},
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
     )
-
-
-def test_every_import_points_down() -> None:
-    done = lint(SOURCE)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_an_import_that_points_up_is_noticed(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "windlass", ignore=shutil.ignore_patterns("__pycache__"))
-    with (tmp_path / "windlass" / "core" / "states.py").open("a") as file:
-        file.write("from ..client import Client\n")
-    done = lint(tmp_path)
     assert done.returncode == 1
     assert "windlass.core is not allowed to import windlass.client" in done.stdout
+    assert f"Contracts: {len(contracts()) - 1} kept, 1 broken." in done.stdout
+
+
+def contracts() -> list[dict[str, Any]]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    found: list[dict[str, Any]] = project["tool"]["importlinter"]["contracts"]
+    return found
+
+
+def modules_of_the_contracts() -> list[str]:
+    layers = [
+        f"{container}.{name}"
+        for contract in contracts()
+        for container in contract.get("containers", ())
+        for layer in contract["layers"]
+        for name in re.findall(r"\w+", layer)
+    ]
+    return ["windlass", *layers]
 
 
 def test_the_layers_are_drawn_as_they_are() -> None:
@@ -50,8 +61,7 @@ def test_the_layers_are_drawn_as_they_are() -> None:
 
 
 def layers() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    written: list[str] = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    written: list[str] = contracts()[0]["layers"]
     return [re.sub(r"[()]", "", line) for line in written]
 
 

@@ -27,6 +27,11 @@ def text(path: Path) -> str:
     return path.read_text("utf-8")
 
 
+def code_beside() -> str:
+    """The Python that speaks to the scripts."""
+    return "\n".join(text(file) for file in STORE.glob("*.py"))
+
+
 def header(path: Path) -> str:
     lines = text(path).splitlines()
     end = next((n for n, line in enumerate(lines) if not line.startswith("--")), len(lines))
@@ -41,56 +46,51 @@ def defined(name: str) -> dict[str, str]:
     return dict(DEFINED.findall(text(STORE / "lua" / "shared" / f"{name}.lua")))
 
 
-def name_of(path: Path) -> str:
-    return path.name
-
-
 def test_there_are_some() -> None:
     assert len(SCRIPTS) > 25
     assert len(PIECES) > 5
 
 
-@pytest.mark.parametrize("path", SCRIPTS + PIECES, ids=name_of)
-def test_a_header_says_what_it_does(path: Path) -> None:
-    assert re.match(r"-- [A-Z]", header(path))
+def test_a_header_says_what_each_does() -> None:
+    assert not [path.name for path in SCRIPTS + PIECES if not re.match(r"-- [A-Z]", header(path))]
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_a_header_says_what_a_script_takes_and_returns(path: Path) -> None:
-    said = header(path)
-    assert re.search(r"^-- KEYS  \S", said, re.MULTILINE)
-    assert re.search(r"^-- ARGV  call\b", said, re.MULTILINE)
-    # In column 0: a return further in is that of a function.
-    returns = re.search(r"^return\b", body(path), re.MULTILINE) is not None
-    assert ("-- Returns" in said) == returns
+def test_a_header_says_what_each_script_takes_and_returns() -> None:
+    for path in SCRIPTS:
+        said = header(path)
+        assert re.search(r"^-- KEYS  \S", said, re.MULTILINE), path.name
+        assert re.search(r"^-- ARGV  call\b", said, re.MULTILINE), path.name
+        # In column 0: a return further in is that of a function.
+        returns = re.search(r"^return\b", body(path), re.MULTILINE) is not None
+        assert ("-- Returns" in said) == returns, path.name
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_the_code_asks_for_it_by_name(path: Path) -> None:
-    code = "\n".join(text(file) for file in STORE.glob("*.py"))
-    assert f'"{path.stem}"' in code
+def test_the_code_asks_for_each_by_name() -> None:
+    code = code_beside()
+    assert not [path.name for path in SCRIPTS if f'"{path.stem}"' not in code]
 
 
 def test_every_script_that_the_code_asks_for_is_there() -> None:
-    code = "\n".join(text(file) for file in STORE.glob("*.py"))
-    asked = set(re.findall(r"\.(?:run|run_on|change)\(\s*\"(\w+)\"", code))
+    asked = set(re.findall(r"\.(?:run|run_on|change)\(\s*\"(\w+)\"", code_beside()))
     assert len(asked) > 20
     assert asked <= {path.stem for path in SCRIPTS}
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_it_includes_what_it_needs_and_no_piece_that_is_not_there(path: Path) -> None:
-    found = INCLUDE.search(text(path))
-    assert found is not None
-    assert set(found[1].split()) <= {piece.stem for piece in PIECES}
-    # A name in capitals that nothing has defined would be nil when it is met.
-    whole = "\n".join(
-        line.partition("--")[0] for line in script(path.stem).source.decode().splitlines()
-    )
+def test_each_includes_what_it_needs_and_no_piece_that_is_not_there() -> None:
+    for path in SCRIPTS:
+        found = INCLUDE.search(text(path))
+        assert found is not None, path.name
+        assert set(found[1].split()) <= {piece.stem for piece in PIECES}, path.name
+        assert not undefined(script(path.stem).source.decode()), path.name
+
+
+def undefined(source: str) -> set[str]:
+    """Names in capitals that nothing has defined: each would be nil when it is met."""
+    whole = "\n".join(line.partition("--")[0] for line in source.splitlines())
     words = set(re.findall(r"(?<![\w'\"%.])([A-Z][A-Z_]{2,})\b(?!')", whole))
     known = set(re.findall(r"\blocal ([A-Z_, ]+?)(?: =|$)", whole, re.MULTILINE))
     known = {name for names in known for name in names.split(", ")} | {"KEYS", "ARGV"}
-    assert not words - known
+    return words - known
 
 
 def test_every_piece_is_included() -> None:
@@ -98,15 +98,15 @@ def test_every_piece_is_included() -> None:
     assert used == {piece.stem for piece in PIECES}
 
 
-@pytest.mark.parametrize("path", SCRIPTS + PIECES, ids=name_of)
-def test_it_touches_declared_keys_only(path: Path) -> None:
-    for command, rest in CALL.findall(body(path)):
+def test_each_touches_declared_keys_only() -> None:
+    calls = [(path.name, *call) for path in SCRIPTS + PIECES for call in CALL.findall(body(path))]
+    for name, command, rest in calls:
         if command in WITHOUT_KEYS:
             continue
         key = re.match(r"[\w.]+(?:\[[^,]*?\]+)*", rest)
-        assert key is not None, (command, rest)
-        assert KEY.match(key[0]) or key[0] in LOCAL_KEYS, (command, key[0])
-        assert not rest[len(key[0]) :].lstrip().startswith(".."), (command, rest)
+        assert key is not None, (name, command, rest)
+        assert KEY.match(key[0]) or key[0] in LOCAL_KEYS, (name, command, key[0])
+        assert not rest[len(key[0]) :].lstrip().startswith(".."), (name, command, rest)
 
 
 def test_names_that_stand_for_a_key_are_made_from_keys() -> None:
@@ -119,12 +119,12 @@ def test_names_that_stand_for_a_key_are_made_from_keys() -> None:
     assert {name for name in handed if not KEY.match(name)} == {"key"}
 
 
-@pytest.mark.parametrize("path", SCRIPTS + PIECES, ids=name_of)
-def test_it_runs_on_redis_6_2(path: Path) -> None:
-    written = text(path)
-    assert "register_function" not in written
-    assert "#!lua" not in written
-    assert "cjson" not in written  # what a job carries is never read
+def test_each_runs_on_redis_6_2() -> None:
+    for path in SCRIPTS + PIECES:
+        written = text(path)
+        assert "register_function" not in written, path.name
+        assert "#!lua" not in written, path.name
+        assert "cjson" not in written, path.name  # what a job carries is never read
 
 
 def test_keys_have_one_order() -> None:

@@ -1,6 +1,5 @@
 """The shape of the code: how long files are, what they are called, what the package offers."""
 
-import ast
 import re
 import tomllib
 from pathlib import Path
@@ -22,6 +21,9 @@ FROZEN = {
 The one is the specification of a store and the other the machine that compares a store with
 it: each is read from top to bottom, and in parts would say less.
 """
+
+DOCSTRING = re.compile(r'(?:#.*\n|\s*\n)*r?"""\s*\S')
+"""How a module begins that has one, as the formatter writes it."""
 
 MEDIAN = range(60, 151)
 LONGEST_TEST = 500
@@ -67,10 +69,7 @@ def test_no_module_has_a_vague_name() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [
-        path for path in modules() if ast.get_docstring(ast.parse(path.read_text("utf-8"))) is None
-    ]
-    assert not silent
+    assert not [path for path in modules() if not DOCSTRING.match(path.read_text("utf-8"))]
 
 
 def test_every_benchmark_can_be_run_by_its_name() -> None:
