@@ -1,7 +1,8 @@
 """An app whose jobs are in a user's database, and the user's program, once for each driver."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from _pytest.mark import ParameterSet
 
 from tests.transactions import async_desks, blocking_desks
 from tests.transactions.desk import Desk
-from tests.transactions.engines import Engine, Mariadb, Postgres, Sqlite
+from tests.transactions.engines import Engine, Mariadb, Postgres, Served, Sqlite
 from windlass import Windlass
 from windlass.stores.postgres import loans
 
@@ -48,15 +49,40 @@ DESKS = {
 }
 
 
-def pairs(*engines: str) -> list[ParameterSet]:
+DRIVERS = (
+    blocking_desks.SqliteDesk,
+    blocking_desks.PsycopgDesk,
+    blocking_desks.Psycopg2Desk,
+    blocking_desks.PymysqlDesk,
+    async_desks.AiosqliteDesk,
+    async_desks.PsycopgDesk,
+    async_desks.AsyncpgDesk,
+    async_desks.AsyncmyDesk,
+)
+"""Those without a library on top, which would have the same driver send the same statements."""
+
+ONE_OF_EACH_KIND = (
+    blocking_desks.SqliteDesk,
+    blocking_desks.PsycopgDesk,
+    blocking_desks.PymysqlDesk,
+    async_desks.AiosqliteDesk,
+    async_desks.AsyncpgDesk,
+    async_desks.AsyncmyDesk,
+)
+"""On each engine a blocking one and an async one, for what comes before any driver is asked."""
+
+
+def pairs(*engines: str, desks: Sequence[type[Desk]] = ()) -> list[ParameterSet]:
+    """Each engine with each desk that it has, or with those of these `desks`."""
     return [
         pytest.param((engine, desk), id=f"{engine}-{desk.__name__}")
         for engine in engines
         for desk in DESKS[engine]
+        if not desks or desk in desks
     ]
 
 
-SERVERS: Mapping[str, tuple[str, Callable[[str], Engine]]] = {
+SERVERS: Mapping[str, tuple[str, Callable[[str], Served]]] = {
     "postgres": ("postgres_server", Postgres),
     "mariadb": ("mariadb_server", Mariadb),
 }
@@ -66,33 +92,46 @@ LENDERS = (*SERVERS, "postgres-psycopg2")
 
 
 @pytest.fixture(scope="session")
-def databases() -> dict[str, Engine]:
+def databases() -> Iterator[dict[str, Served]]:
     """Those on servers, made when one is first asked for."""
-    return {}
+    made: dict[str, Served] = {}
+    yield made
+    for engine in made.values():
+        engine.close()
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with tables and nothing in them, to be copied."""
+    engine = Sqlite(tmp_path_factory.mktemp("template"))
+    prepare(engine)
+    return engine.path
 
 
 @pytest.fixture
 def open_engine(
-    request: pytest.FixtureRequest, tmp_path: Path, databases: dict[str, Engine]
+    request: pytest.FixtureRequest, tmp_path: Path, databases: dict[str, Served]
 ) -> Callable[[str], Engine]:
     """A database with tables and nothing in them, on the engine of this name."""
 
     def opened(name: str) -> Engine:
         if name not in SERVERS:
-            return made(Sqlite(tmp_path))
+            engine = Sqlite(tmp_path)
+            shutil.copyfile(request.getfixturevalue("template"), engine.path)
+            return engine
         if name not in databases:
             server, kind = SERVERS[name]
-            databases[name] = made(kind(request.getfixturevalue(server).url))
-        asyncio.run(databases[name].clean())
+            databases[name] = kind(request.getfixturevalue(server).url)
+            prepare(databases[name])
+        databases[name].clean()
         return databases[name]
 
     return opened
 
 
-def made(engine: Engine) -> Engine:
+def prepare(engine: Engine) -> None:
     engine.make()
     asyncio.run(engine.migrate())
-    return engine
 
 
 @pytest.fixture(params=pairs(*DESKS))

@@ -14,8 +14,8 @@ import psycopg
 import psycopg2.extensions
 import pymysql
 
+from tests.servers.emptied import emptied_database, emptied_schema
 from windlass import Windlass
-from windlass.core.model import JobQuery
 from windlass.stores.open import open_store
 
 INSERT = "INSERT INTO notes (text) VALUES ('{}')"
@@ -62,16 +62,16 @@ class Engine(ABC):
         await store.migrate()
         await store.close()
 
-    async def clean(self) -> None:
+
+class Served(Engine):
+    """One on a server. It is used again, and keeps a connection for `execute`."""
+
+    @abstractmethod
+    def clean(self) -> None:
         """Make the database as good as new, for the next test."""
-        self.execute("DELETE FROM notes")
-        store = open_store(self.url)
-        await store.open()
-        while jobs := (await store.find(JobQuery(limit=1000))).jobs:
-            ids = [job.id for job in jobs]
-            await store.cancel(ids)
-            await store.delete(ids)
-        await store.close()
+
+    @abstractmethod
+    def close(self) -> None: ...
 
 
 class Sqlite(Engine):
@@ -100,17 +100,23 @@ class Sqlite(Engine):
         connection.execute(INSERT.format(text))
 
 
-class Postgres(Engine):
+class Postgres(Served):
     def __init__(self, server: str) -> None:
         name = f"guest_{next(_serial)}"
-        self.url = server
-        self.execute(f"CREATE DATABASE {name}")
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
         self.url = server.rpartition("/")[0] + f"/{name}"
+        self._connection = psycopg.connect(self.url, autocommit=True)
 
     def execute(self, sql: str) -> Sequence[tuple[object, ...]]:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            done = connection.execute(sql.encode())
-            return done.fetchall() if done.description else []
+        done = self._connection.execute(sql.encode())
+        return done.fetchall() if done.description else []
+
+    def clean(self) -> None:
+        emptied_schema(self.url, "public")
+
+    def close(self) -> None:
+        self._connection.close()
 
     def hang_up(self) -> None:
         self.execute(
@@ -130,12 +136,11 @@ class Postgres(Engine):
         connection.cursor().execute(INSERT.format(text).encode())
 
 
-class Mariadb(Engine):
+class Mariadb(Served):
     def __init__(self, server: str) -> None:
-        name = f"guest_{next(_serial)}"
-        self.url = server
-        self.execute(f"CREATE DATABASE {name}")
-        self.url = server.rpartition("/")[0] + f"/{name}"
+        self._server, self._name = server, f"guest_{next(_serial)}"
+        self.url = emptied_database(server, self._name)
+        self._connection = pymysql.connect(**self.parts, autocommit=True)
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -150,12 +155,15 @@ class Mariadb(Engine):
         }
 
     def execute(self, sql: str) -> Sequence[tuple[object, ...]]:
-        with (
-            pymysql.connect(**self.parts, autocommit=True) as connection,
-            connection.cursor() as cursor,
-        ):
+        with self._connection.cursor() as cursor:
             cursor.execute(sql)
             return list(cursor.fetchall())
+
+    def clean(self) -> None:
+        emptied_database(self._server, self._name)
+
+    def close(self) -> None:
+        self._connection.close()
 
     def hang_up(self) -> None:
         # In one connection: another one would end those that went before.

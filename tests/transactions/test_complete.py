@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.transactions.conftest import ENGINES
 from tests.transactions.engines import Engine
 from windlass import Context, Middleware, State, Windlass, current_context
 from windlass.config import WorkerSettings
@@ -16,6 +17,13 @@ from windlass.core.outcome import Succeeded, decide
 from windlass.errors import LeaseLost, UsageError, WouldBlock
 from windlass.middleware import Attempt, CallNext
 from windlass.testing.work import until, work
+from windlass.worker import heartbeat
+
+ON_THE_LOOP = pytest.mark.parametrize("lender", ENGINES, indirect=True)
+"""For what has no blocking handler: on each engine, the driver of these makes no difference."""
+
+ANYWHERE = pytest.mark.parametrize("lender", ["sqlite"], indirect=True)
+"""For what is no matter of the engine."""
 
 
 @pytest.fixture
@@ -31,6 +39,7 @@ async def app(engine: Engine) -> AsyncIterator[Windlass]:
     app.close()
 
 
+@ON_THE_LOOP
 async def test_an_async_handler_writes_and_completes_at_once(app: Windlass, engine: Engine) -> None:
     @app.task(context=True)
     async def write(context: Context) -> str:
@@ -123,6 +132,7 @@ async def test_a_job_that_was_cancelled_meanwhile_is_rolled_back(
         assert (await job.aget()).state is State.CANCELLED
 
 
+@ON_THE_LOOP
 async def test_a_job_that_was_taken_over_is_left_to_its_new_owner(
     app: Windlass, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -149,6 +159,7 @@ async def test_a_job_that_was_taken_over_is_left_to_its_new_owner(
     assert "its lease was lost, so its transaction was rolled back" in caplog.text
 
 
+@ON_THE_LOOP
 async def test_a_completion_is_noted_in_the_journal(app: Windlass) -> None:
     store = await app.client.store()
     await store.keep_journal(True)
@@ -214,35 +225,38 @@ async def test_what_comes_after_the_commit_changes_nothing(
     assert "lease was lost" not in caplog.text
 
 
+@ANYWHERE
 async def test_a_handler_that_goes_on_after_its_commit_is_not_stopped(
-    app: Windlass, caplog: pytest.LogCaptureFixture
+    app: Windlass, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beats = WorkerSettings(lease=3)
+    monkeypatch.setattr(heartbeat, "BEATS_PER_LEASE", 60)
+    several_beats, settings = 0.3, WorkerSettings(lease=3)
     went_on: list[str] = []
 
     @app.task(context=True)
     async def go_on(context: Context) -> None:
         async with context.transaction():
             pass
-        await asyncio.sleep(2)
+        await asyncio.sleep(several_beats)
         went_on.append("async")
 
     @app.task(context=True)
     def block(context: Context) -> None:
         with context.transaction():
             pass
-        threading.Event().wait(2)
+        threading.Event().wait(several_beats)
         went_on.append("blocking")
 
     await go_on.aenqueue()
     await block.aenqueue()
-    worker = await app.worker(beats)
+    worker = await app.worker(settings)
     await worker.start()
     await until(lambda: len(went_on) == 2)
     await worker.stop()
     assert "stopping it" not in caplog.text
 
 
+@ON_THE_LOOP
 async def test_keep_is_respected_and_middleware_sees_a_success(app: Windlass) -> None:
     seen: list[Any] = []
 
@@ -289,6 +303,7 @@ async def test_a_job_can_be_enqueued_in_the_same_transaction(app: Windlass, engi
     assert sorted(ran) == [1, 2]
 
 
+@ON_THE_LOOP
 async def test_a_second_transaction_is_refused_and_one_that_failed_can_be_tried_again(
     app: Windlass, engine: Engine
 ) -> None:
@@ -314,6 +329,7 @@ async def test_a_second_transaction_is_refused_and_one_that_failed_can_be_tried_
     assert engine.notes() == ["note"]
 
 
+@ON_THE_LOOP
 async def test_a_transaction_that_the_handler_ends_itself_does_not_complete_the_job(
     app: Windlass, engine: Engine
 ) -> None:
@@ -328,6 +344,7 @@ async def test_a_transaction_that_the_handler_ends_itself_does_not_complete_the_
     assert dead.error is not None and "leave commit and rollback" in dead.error.message
 
 
+@ON_THE_LOOP
 async def test_a_result_that_cannot_be_kept_rolls_back(app: Windlass, engine: Engine) -> None:
     @app.task(context=True, max_retries=0)
     async def write(context: Context, result: str) -> None:
@@ -346,6 +363,7 @@ async def test_a_result_that_cannot_be_kept_rolls_back(app: Windlass, engine: En
     assert engine.notes() == []
 
 
+@ON_THE_LOOP
 async def test_cancelling_a_handler_in_its_block_rolls_back(app: Windlass, engine: Engine) -> None:
     @app.task(context=True, timeout=0.2, max_retries=0)
     async def dawdle(context: Context) -> None:
@@ -360,6 +378,7 @@ async def test_cancelling_a_handler_in_its_block_rolls_back(app: Windlass, engin
     assert engine.notes() == []
 
 
+@ANYWHERE
 async def test_each_form_has_its_place(app: Windlass) -> None:
     said: list[str] = []
 

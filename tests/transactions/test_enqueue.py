@@ -10,11 +10,10 @@ from contextlib import contextmanager
 import pytest
 
 from tests.transactions.blocking_desks import PsycopgDesk, PymysqlDesk
-from tests.transactions.conftest import SERVERS, pairs
+from tests.transactions.conftest import DRIVERS, ENGINES, ONE_OF_EACH_KIND, SERVERS, pairs
 from tests.transactions.desk import Desk
 from tests.transactions.engines import Engine
 from windlass import Limit, Middleware, State, Windlass
-from windlass.core.ids import new_id
 from windlass.core.model import NewJob, Receipt
 from windlass.core.options import JobOptions
 from windlass.errors import InvalidArguments, InvalidOption, PayloadTooLarge, UnknownJob
@@ -24,13 +23,7 @@ from windlass.worker import fetcher
 
 
 def states(app: Windlass) -> Counter[State]:
-    async def look() -> Counter[State]:
-        try:
-            return +await counts(await app.client.store())
-        finally:
-            await app.aclose()
-
-    return asyncio.run(look())
+    return +app.client.block(counts, "", "")
 
 
 def run_jobs(app: Windlass) -> None:
@@ -41,25 +34,50 @@ def run_jobs(app: Windlass) -> None:
     asyncio.run(all_of_them())
 
 
-def test_a_commit_makes_the_job_and_the_users_row_together(
-    app: Windlass, engine: Engine, desk: Desk
+def test_a_commit_makes_the_job_and_the_users_row_together_and_wakes_a_worker(
+    app: Windlass, engine: Engine, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fetcher, "LONGEST_WAIT", 600.0)
+
     @app.task
     def double(number: int) -> int:
         return 2 * number
 
-    desk.begin()
-    desk.note("before")
-    job = desk.enqueue(double, 21)
-    desk.note("after")
-    assert not states(app)
-    assert engine.notes() == []
-    desk.commit()
-    assert states(app) == {State.PENDING: 1}
-    assert engine.notes() == ["after", "before"]
-    run_jobs(app)
+    with working(app):
+        desk.begin()
+        desk.note("before")
+        job = desk.enqueue(double, 21)
+        desk.note("after")
+        assert not states(app)
+        assert engine.notes() == []
+        desk.commit()
+        assert engine.notes() == ["after", "before"]
+        assert job.result(timeout=20) == 42
     assert not job.duplicate
-    assert job.result() == 42
+    assert states(app) == {State.COMPLETED: 1}
+
+
+@contextmanager
+def working(app: Windlass) -> Iterator[None]:
+    """A worker in a thread of its own: some connections belong to the thread that made them."""
+    started, stop = threading.Event(), threading.Event()
+
+    async def worker_until_stop() -> None:
+        worker = await app.worker()
+        await worker.start()
+        started.set()
+        await asyncio.to_thread(stop.wait)
+        await worker.stop()
+        await app.aclose()
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(asyncio.run, worker_until_stop())
+        assert started.wait(20)
+        try:
+            yield
+        finally:
+            stop.set()
+            running.result()
 
 
 def test_a_rollback_leaves_neither(app: Windlass, engine: Engine, desk: Desk) -> None:
@@ -96,30 +114,36 @@ def test_many_jobs_come_with_one_commit(app: Windlass, desk: Desk) -> None:
 
 def test_all_that_a_job_can_ask_for_comes_with_the_commit(app: Windlass, desk: Desk) -> None:
     @app.task
-    def run(n: int) -> int:
-        return n
+    def run(n: int, text: str = "") -> tuple[int, str]:
+        return n, text
 
     waiting = run.using(unique="waiting", id="waiting", delay=3_600).enqueue(0)
     options: list[JobOptions] = [
         {"sequence": "s"},
         {"sequence": "s"},
-        # A key of its own: the rate outlasts the jobs, and those of the test before are just over.
-        {"limit": Limit(concurrency=1, rate="5/s", key=new_id())},
+        {"limit": Limit(concurrency=1, rate="5/s", key="k")},
         {"group": "g", "weight": 3},
         {"unique": "window", "unique_for": 3_600.0},
         {"unique": "brief", "unique_for": "started"},
         {"depends_on": waiting},
     ]
     desk.begin()
-    jobs = desk.enqueue_many(app, [run.using(**each).call(n) for n, each in enumerate(options)])
+    jobs = desk.enqueue_many(
+        app, [run.using(**each).call(n, "ß\0") for n, each in enumerate(options)]
+    )
     changed = desk.enqueue(run.using(unique="waiting", on_conflict="replace"), 9)
+    later = desk.enqueue(run.using(delay=60, priority=80, labels={"a": "ü"}, id="own"), 0)
     assert states(app) == {State.SCHEDULED: 1}
     desk.commit()
-    assert states(app) == {State.BLOCKED: 2, State.PENDING: 6}
+    assert states(app) == {State.BLOCKED: 2, State.PENDING: 6, State.SCHEDULED: 1}
     assert (changed.id, changed.duplicate) == (waiting.id, True)
     assert run.using(unique="window").enqueue(1).id == jobs[4].id
+    stored = later.get()
+    assert (stored.id, stored.priority, stored.spec.labels) == ("own", 80, {"a": "ü"})
+    assert stored.due - stored.created_at == 60_000
     run_jobs(app)
-    assert [job.result() for job in (waiting, *jobs)] == [9, *range(len(jobs))]
+    assert waiting.result() == (9, "")
+    assert [job.result() for job in jobs] == [(n, "ß\0") for n in range(len(jobs))]
 
 
 def test_a_duplicate_is_told_and_does_not_hurt_the_transaction(
@@ -145,6 +169,7 @@ def test_a_duplicate_is_told_and_does_not_hurt_the_transaction(
     assert engine.notes() == ["fine"]
 
 
+@pytest.mark.parametrize("pair", pairs(*ENGINES, desks=ONE_OF_EACH_KIND), indirect=True)
 def test_options_and_middleware_work_as_without_a_connection(app: Windlass, desk: Desk) -> None:
     told: list[Receipt] = []
 
@@ -171,6 +196,7 @@ def test_options_and_middleware_work_as_without_a_connection(app: Windlass, desk
     assert told == [Receipt("own")]
 
 
+@pytest.mark.parametrize("pair", pairs(*ENGINES, desks=ONE_OF_EACH_KIND), indirect=True)
 def test_wrong_arguments_are_refused_and_the_transaction_goes_on(
     app: Windlass, engine: Engine, desk: Desk
 ) -> None:
@@ -200,47 +226,8 @@ def test_a_connection_without_a_transaction_is_refused(app: Windlass, desk: Desk
     assert not states(app)
 
 
-def test_a_worker_that_waits_is_woken_by_the_commit(
-    app: Windlass, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetcher, "LONGEST_WAIT", 600.0)
-
-    @app.task
-    def hello() -> str:
-        return "hello"
-
-    with working(app):
-        desk.begin()
-        job = desk.enqueue(hello)
-        desk.commit()
-        assert job.result(timeout=20) == "hello"
-
-
-@contextmanager
-def working(app: Windlass) -> Iterator[None]:
-    """A worker in a thread of its own: some connections belong to the thread that made them."""
-    started, stop = threading.Event(), threading.Event()
-
-    async def worker_until_stop() -> None:
-        worker = await app.worker()
-        await worker.start()
-        started.set()
-        await asyncio.to_thread(stop.wait)
-        await worker.stop()
-        await app.aclose()
-
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(asyncio.run, worker_until_stop())
-        assert started.wait(20)
-        try:
-            yield
-        finally:
-            stop.set()
-            running.result()
-
-
 # Not on SQLite, where one writer at a time is all there is.
-@pytest.mark.parametrize("pair", pairs(*SERVERS), indirect=True)
+@pytest.mark.parametrize("pair", pairs(*SERVERS, desks=DRIVERS), indirect=True)
 def test_a_transaction_that_stays_open_is_in_nobodys_way(app: Windlass, desk: Desk) -> None:
     @app.task(keep=0)
     def job() -> None: ...

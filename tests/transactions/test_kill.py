@@ -3,7 +3,6 @@
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.process import until
+from tests.servers.fork_server import start
 from tests.transactions.conftest import ENGINES
 from tests.transactions.engines import Engine
 from tests.transactions.program import STEPS, tasks
 from windlass import JobHandle, State, Windlass
+from windlass.testing.work import counts
 
 PROGRAM = Path(__file__).with_name("program.py")
 SIZE = 2
@@ -37,8 +38,7 @@ class Crew:
 
     def _start(self, queue: str) -> subprocess.Popen[bytes]:
         told = (self._url, queue, str(self._slots), str(self._folder))
-        command = [sys.executable, "-P", str(PROGRAM), *told]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._log)
+        return start(["-P", PROGRAM, *told], stdout=subprocess.DEVNULL, stderr=self._log)
 
     def replace(self) -> None:
         for n, worker in enumerate(self._workers):
@@ -55,6 +55,10 @@ class Crew:
             worker.kill()
             worker.wait()
         self._log.close()
+
+
+def states(app: Windlass) -> Counter[State]:
+    return +app.client.block(counts, "", "")
 
 
 def has_leader(app: Windlass) -> bool:
@@ -107,7 +111,7 @@ def test_a_death_at_any_step_leaves_both_or_neither(
 
         def are_all_done() -> bool:
             workers.replace()
-            return all(job.get().state is State.COMPLETED for job in jobs)
+            return states(app) == {State.COMPLETED: len(jobs)}
 
         until(are_all_done, "all jobs to be completed")
         until(lambda: all((tmp_path / job.id).exists() for job in killers), "each death")
@@ -137,6 +141,6 @@ def test_deaths_at_random_moments_leave_one_effect_of_each_job(
             workers.kill(chance.randrange(SIZE))
             workers.replace()
         until(lambda: len(effects(engine)) == len(jobs), "an effect of each job")
-        until(lambda: all(job.get().state is State.COMPLETED for job in jobs), "all jobs")
+        until(lambda: states(app) == {State.COMPLETED: len(jobs)}, "all jobs")
     assert effects(engine) == {job.id: 1 for job in jobs}
     assert any(job.get().attempt > 1 for job in jobs)

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -26,7 +28,7 @@ from windlass.stores.sqlite.store import SqliteStore
 from windlass.stores.sqlite.url import Settings
 from windlass.sync import drive
 from windlass.task import Task
-from windlass.testing.work import work
+from windlass.testing.work import until, work
 
 
 @pytest.fixture
@@ -119,24 +121,34 @@ async def test_a_commit_whose_answer_is_lost_is_not_repeated(
 @pytest.mark.parametrize("lender", LENDERS, indirect=True)
 async def test_there_are_no_more_of_them_than_the_pool_may_have(lender: Engine) -> None:
     app = Windlass(f"{lender.url}?pool=2")
-    at_once: dict[str, int] = {"on_loop": 0, "in_thread": 0}
-    most = dict(at_once)
+    at_once, most = Counter[str](), Counter[str]()
+
+    def came(where: str) -> None:
+        at_once[where] += 1
+        most[where] = max(most[where], at_once[where])
 
     @app.task(context=True)
     async def on_loop(context: Context) -> None:
         async with context.transaction():
-            at_once["on_loop"] += 1
-            most["on_loop"] = max(most["on_loop"], at_once["on_loop"])
+            came("on_loop")
+            await until(lambda: most["on_loop"] >= 2)
+            # A third one would come in meanwhile.
             await asyncio.sleep(0.01)
             at_once["on_loop"] -= 1
+
+    lock, two = threading.Lock(), threading.Event()
 
     @app.task(context=True)
     def in_thread(context: Context) -> None:
         with context.transaction():
-            at_once["in_thread"] += 1
-            most["in_thread"] = max(most["in_thread"], at_once["in_thread"])
+            with lock:
+                came("in_thread")
+                if most["in_thread"] >= 2:
+                    two.set()
+            assert two.wait(20)
             time.sleep(0.01)
-            at_once["in_thread"] -= 1
+            with lock:
+                at_once["in_thread"] -= 1
 
     await app.aenqueue_many([task.call() for task in (on_loop, in_thread) for _ in range(10)])
     await work(app)

@@ -167,6 +167,7 @@ def test_a_server_database_without_our_tables(
     desk.commit()
     desk.close()
     assert empty.notes() == ["kept"]
+    empty.close()
 
 
 @pytest.mark.parametrize(
