@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.worker.database import copied_to
 from windlass import Windlass
 from windlass.scheduler.leader import Leader
 from windlass.scheduler.rescuer import Rescuer
@@ -19,7 +20,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture(params=["memory", "sqlite"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db"
+    return "memory://" if request.param == "memory" else copied_to(tmp_path / "jobs.db")
 
 
 @pytest.fixture

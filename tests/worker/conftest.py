@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.worker.database import copied_to
 from windlass import Windlass
 from windlass.worker import fetcher
 
 
 @pytest.fixture(params=["memory", "sqlite"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db"
+    return "memory://" if request.param == "memory" else copied_to(tmp_path / "jobs.db")
 
 
 @pytest.fixture

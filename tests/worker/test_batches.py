@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.worker.handlers import increased
+from tests.worker.kinds import KINDS
 from windlass import (
     Batch,
     Context,
@@ -39,16 +41,12 @@ async def states(jobs: list[Any]) -> list[str]:
 # -- one call --------------------------------------------------------------------------------
 
 
-def in_a_process(numbers: list[int]) -> list[int]:
-    return [number + len(numbers) for number in numbers]
-
-
-@pytest.mark.parametrize("kind", ["async", "thread", "process"])
+@KINDS
 async def test_jobs_are_handed_over_as_one_list(app: Windlass, kind: str) -> None:
     async def on_the_loop(numbers: list[int]) -> list[int]:
-        return in_a_process(numbers)
+        return increased(numbers)
 
-    handler: Any = on_the_loop if kind == "async" else in_a_process
+    handler: Any = on_the_loop if kind == "async" else increased
     task = app.task(batch=SOON, process=kind == "process")(handler)
     jobs = await many(app, task, 10, 20, 30)
     await work(app, ONE)
@@ -432,11 +430,11 @@ def test_a_handler_of_batches_takes_one_list() -> None:
     with pytest.raises(InvalidOption, match="a batch has no context"):
         app.task(batch=SOON, context=True)(with_context)  # type: ignore[call-overload]
     with pytest.raises(InvalidOption, match=r"batch takes a Batch\(…\), as in Batch\(size=100\)"):
-        app.task(batch=100)(in_a_process)  # type: ignore[call-overload]
+        app.task(batch=100)(increased)  # type: ignore[call-overload]
     for given in ({"limit": Limit(concurrency=1)}, {"sequence": "s"}):
         with pytest.raises(InvalidOption, match="cannot have a limit or a sequence"):
-            app.task(batch=SOON, **given)(in_a_process)
-        task = app.task(name=f"t{given}", batch=SOON)(in_a_process)
+            app.task(batch=SOON, **given)(increased)
+        task = app.task(name=f"t{given}", batch=SOON)(increased)
         with pytest.raises(InvalidOption, match="cannot have a limit or a sequence"):
             task.using(**given)
     with pytest.raises(InvalidOption, match="Unknown option batch"):
@@ -445,15 +443,15 @@ def test_a_handler_of_batches_takes_one_list() -> None:
 
 def test_a_job_of_a_batch_has_one_argument() -> None:
     app = Windlass("memory://")
-    task: Any = app.task(batch=SOON, unique=True)(in_a_process)
+    task: Any = app.task(batch=SOON, unique=True)(increased)
     for args, kwargs in (((), {}), ((1, 2), {}), ((), {"numbers": 1})):
         with pytest.raises(InvalidArguments, match="has one argument without a name"):
             task.call(*args, **kwargs)
     assert task.call(1).job.unique == task.call(1).job.unique != task.call(2).job.unique
-    assert task.call(1).job.spec.lane.name == "batch:in_a_process"
+    assert task.call(1).job.spec.lane.name == "batch:increased"
 
 
 def test_a_task_that_takes_batches_can_be_called() -> None:
     app = Windlass("memory://")
-    task = app.task(batch=SOON)(in_a_process)
+    task = app.task(batch=SOON)(increased)
     assert task(1) == [2]

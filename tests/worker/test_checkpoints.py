@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.worker.handlers import count_up, crowd, large, odd
+from tests.worker.kinds import KINDS
 from windlass import Context, Retry, State, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.codec import JSON
@@ -16,14 +18,6 @@ from windlass.testing.work import until, work
 ONE = WorkerSettings(concurrency=1)
 
 
-def count_up(ctx: Context) -> list[int]:
-    done: list[int] = ctx.state or []
-    ctx.checkpoint([*done, ctx.attempt])
-    if ctx.attempt < 3:
-        raise Retry(after=0)
-    return [*done, ctx.attempt]
-
-
 async def acount_up(ctx: Context) -> list[int]:
     done: list[int] = ctx.state or []
     await ctx.acheckpoint([*done, ctx.attempt])
@@ -32,7 +26,7 @@ async def acount_up(ctx: Context) -> list[int]:
     return [*done, ctx.attempt]
 
 
-@pytest.mark.parametrize("kind", ["async", "thread", "process"])
+@KINDS
 async def test_the_next_attempt_goes_on_where_the_last_one_stopped(
     app: Windlass, kind: str
 ) -> None:
@@ -80,21 +74,18 @@ async def test_one_that_is_too_large_is_refused(process: bool) -> None:
         await job.aresult()
 
 
-def large(ctx: Context) -> None:
-    ctx.checkpoint(b"x" * 1000)
-
-
-@pytest.mark.parametrize("process", [False, True])
-async def test_one_that_cannot_be_encoded_is_told(app: Windlass, process: bool) -> None:
-    task = app.task(context=True, process=process, max_retries=0)(odd)
+@KINDS
+async def test_one_that_cannot_be_encoded_is_told(app: Windlass, kind: str) -> None:
+    handler: Any = aodd if kind == "async" else odd
+    task = app.task(context=True, process=kind == "process", max_retries=0)(handler)
     job = await task.aenqueue()
     await work(app, ONE)
     with pytest.raises(JobFailed, match="the checkpoint: a value of type `complex`"):
         await job.aresult()
 
 
-def odd(ctx: Context) -> None:
-    ctx.checkpoint(1j)
+async def aodd(ctx: Context) -> None:
+    await ctx.acheckpoint(1j)
 
 
 async def test_an_async_handler_that_would_block_is_told(app: Windlass) -> None:
@@ -179,22 +170,6 @@ async def test_threads_of_a_handler_can_keep_too(app: Windlass) -> None:
     job = await task.aenqueue()
     await work(app, ONE)
     assert await job.aresult() is True
-
-
-def crowd(ctx: Context) -> bool:
-    if ctx.state is not None:
-        return ctx.state in range(40)
-
-    def keep(first: int) -> None:
-        for number in range(first, first + 10):
-            ctx.checkpoint(number)
-
-    threads = [threading.Thread(target=keep, args=[first]) for first in (0, 10, 20, 30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    raise Retry(after=0)
 
 
 def test_a_handler_that_is_called_directly_keeps_nothing() -> None:

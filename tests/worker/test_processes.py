@@ -4,14 +4,25 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from windlass import Context, Depends, Fatal, Retry, Snooze, State, Windlass, current_context
+from tests.worker.handlers import (
+    Picky,
+    Point,
+    about,
+    climbing,
+    dying,
+    failing,
+    mirrored,
+    pid,
+    sleeping,
+    slow,
+    unpicklable,
+)
+from windlass import Depends, State, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.model import Job, Progress
 from windlass.declaration import Declaration
@@ -27,82 +38,7 @@ def url() -> str:
     return "memory://"
 
 
-@dataclass
-class Point:
-    x: int
-    y: int
-
-
-class Picky(ConnectionError):
-    """Cannot be made again from its args, as pickle tries to."""
-
-    def __init__(self, host: str, *, port: int) -> None:
-        super().__init__(f"{host}:{port}")
-        self.port = port
-
-
-def mirrored(point: Point, *, factor: int = 1) -> Point:
-    return Point(point.y * factor, point.x * factor)
-
-
-def pid() -> int:
-    return os.getpid()
-
-
-def about(ctx: Context, text: str) -> list[object]:
-    same = current_context() is ctx
-    return [ctx.id, ctx.attempt, ctx.fence, ctx.job.task, text, same]
-
-
-def climbing(ctx: Context) -> None:
-    for percent in (0, 50, 100):
-        ctx.progress(percent, f"at {percent}")
-
-
 def with_pool(pool: int = Depends(Windlass("memory://").resource(pid))) -> None: ...
-
-
-def failing(kind: str) -> None:
-    class Local(ConnectionError): ...
-
-    errors: dict[str, BaseException] = {
-        "plain": ValueError("plain words"),
-        "picky": Picky("db", port=5432),
-        "local": Local("nobody can import me"),
-        "exit": SystemExit(3),
-        "snooze": Snooze(3600),
-        "retry": Retry("soon", after=1800),
-        "fatal": Fatal("never"),
-    }
-    raise errors[kind]
-
-
-def dying(how: str) -> None:
-    if how == "exit":
-        os._exit(7)
-    os.kill(os.getpid(), signal.Signals[how])
-    time.sleep(3600)
-
-
-def unpicklable() -> object:
-    return lambda: None
-
-
-def sleeping(note: str) -> None:
-    Path(note).write_text(str(os.getpid()), "ascii")
-    try:
-        time.sleep(3600)
-    finally:
-        Path(note).unlink()
-
-
-def slow(note: str) -> str:
-    """Says that it runs, and waits until it is told to go on."""
-    mine = Path(note)
-    mine.write_text("running", "ascii")
-    while mine.exists():
-        time.sleep(0.005)
-    return "done"
 
 
 async def ran(app: Windlass, func: object, *args: object, **options: object) -> Job:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.worker.handlers import approve, approve_in_time, in_a_loop
+from tests.worker.kinds import KINDS, ON_MEMORY
 from windlass import Context, Retry, SignalTimeout, State, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.codec import JSON
@@ -29,19 +31,8 @@ from windlass.testing.work import work
 ONE = WorkerSettings(concurrency=1)
 
 
-def approve(ctx: Context, key: str) -> Any:
-    return [ctx.attempt, ctx.wait_for("approved")]
-
-
 async def aapprove(ctx: Context, key: str) -> Any:
     return [ctx.attempt, await ctx.await_for("approved")]
-
-
-def approve_in_time(ctx: Context) -> str:
-    try:
-        return f"yes: {ctx.wait_for('approved', timeout=60)}"
-    except SignalTimeout as error:
-        return f"no: {error}"
 
 
 async def aapprove_in_time(ctx: Context) -> str:
@@ -49,9 +40,6 @@ async def aapprove_in_time(ctx: Context) -> str:
         return f"yes: {await ctx.await_for('approved', timeout=timedelta(minutes=1))}"
     except TimeoutError as error:
         return f"no: {error}"
-
-
-KINDS = pytest.mark.parametrize("kind", ["async", "thread", "process"])
 
 
 def declare(app: Windlass, kind: str, blocking: Any, on_the_loop: Any) -> Any:
@@ -367,15 +355,12 @@ async def test_an_async_handler_that_would_block_is_told(app: Windlass) -> None:
         await job.aresult()
 
 
+@ON_MEMORY
 async def test_an_async_wait_in_a_process_is_told(app: Windlass) -> None:
     job = await app.task(context=True, process=True, max_retries=0)(in_a_loop).aenqueue()
     await work(app, ONE)
     with pytest.raises(JobFailed, match="is not for process=True"):
         await job.aresult()
-
-
-def in_a_loop(ctx: Context) -> None:
-    asyncio.run(ctx.await_for("x"))
 
 
 async def test_a_handler_that_is_called_directly_is_told() -> None:
