@@ -2,11 +2,12 @@
 
 import signal
 import subprocess
-import sys
 from itertools import count
 from pathlib import Path
 
 import pytest
+
+from tests.servers.fork_server import start
 
 STORES = ("sqlite", "redis_server", "redis_cluster")
 _serial = count()
@@ -38,8 +39,8 @@ class Crew:
             self._end(worker)
 
     def _start(self) -> subprocess.Popen[str]:
-        worker = subprocess.Popen(
-            [sys.executable, "-P", str(self._program), self._url],
+        worker = start(
+            ["-P", self._program, self._url],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

@@ -2,16 +2,17 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.acceptance.program import RUNS, jobs
+from tests.servers.fork_server import start
 from windlass.core.model import Job, JobQuery
 from windlass.core.states import State
 from windlass.stores.open import open_store
@@ -42,6 +43,12 @@ def until(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.01)
 
 
+def stands_still(pid: int) -> bool:
+    """Whether SIGSTOP has reached all threads of a process."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/stat")
+    return {task.read_text().rpartition(")")[2].split()[0] for task in tasks} == {"T"}
+
+
 class Site:
     """A folder with one store, the processes that were started on it, and what jobs left there."""
 
@@ -56,8 +63,8 @@ class Site:
         """Start a program; what it logs goes to a file of its own."""
         log = self.folder / f"{len(self._started)}.log"
         with log.open("wb") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-P", PROGRAM, command, self.folder, *map(str, args)],
+            process = start(
+                ["-P", PROGRAM, command, self.folder, *map(str, args)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -81,6 +88,24 @@ class Site:
     def _has_leader(self) -> bool:
         # A term of a millisecond: winning it by chance keeps nobody out.
         return drive(self.store.elect("upkeep", "test", 1)) is None
+
+    def freeze(self, process: subprocess.Popen[str]) -> None:
+        """Stop a worker, but not while it writes: nobody else could write until it goes on."""
+        while True:
+            process.send_signal(signal.SIGSTOP)
+            until(lambda: stands_still(process.pid), "the worker to stand still")
+            if self._takes_writes():
+                return
+            process.send_signal(signal.SIGCONT)
+
+    def _takes_writes(self) -> bool:
+        with closing(sqlite3.connect(self.folder / "jobs.db", timeout=1.0)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return False
+            connection.rollback()
+            return True
 
     def hear(self, process: subprocess.Popen[str], expected: str) -> None:
         """Wait for a line that a program prints."""

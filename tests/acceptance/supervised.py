@@ -1,22 +1,20 @@
 """`windlass worker` as a user has it, and an app whose jobs note who ran them."""
 
-import fcntl
 import os
 import re
 import signal
 import subprocess
 import sys
-import termios
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.acceptance.process import Site, until
+from tests.servers.fork_server import WINDLASS, start
 from windlass import Windlass
 
 SOURCE = str(Path(__file__).parents[2] / "src")
-COMMAND = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
 
 CREW = """
 import asyncio, os
@@ -81,18 +79,34 @@ class Ship:
         (self.folder / name).write_text(text, "utf-8")
 
     @contextmanager
-    def worker(self, *words: str, terminal: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
-        """A worker that does not outlive the test, nor do its processes."""
+    def worker(
+        self, *words: str, terminal: int | None = None, interpreter: bool = False
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """A worker that does not outlive the test, nor do its processes.
+
+        For the worker, an interpreter is started if that is wanted; for its processes, always.
+        """
+        arguments = [*WINDLASS, "worker", "crew:app", *words]
         with self.log_file.open("ab") as errors:
-            process = subprocess.Popen(
-                [*COMMAND, "worker", "crew:app", *words],
-                cwd=self.folder,
-                env=self.environ,
-                stdin=subprocess.DEVNULL if terminal is None else terminal,
-                stderr=errors,
-                start_new_session=True,
-                preexec_fn=None if terminal is None else take_terminal,
-            )
+            if interpreter:
+                process = subprocess.Popen(
+                    [sys.executable, *arguments],
+                    cwd=self.folder,
+                    env=self.environ,
+                    stdin=subprocess.DEVNULL,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+            else:
+                process = start(
+                    arguments,
+                    cwd=self.folder,
+                    env=self.environ,
+                    stdin=subprocess.DEVNULL if terminal is None else terminal,
+                    stderr=errors,
+                    start_new_session=True,
+                    terminal=terminal is not None,
+                )
         try:
             yield process
         finally:
@@ -130,11 +144,6 @@ class Ship:
     def await_runs(self, number: int) -> list[Run]:
         until(lambda: len(self.runs()) >= number, f"{number} runs; {len(self.runs())} so far")
         return self.runs()
-
-
-def take_terminal() -> None:
-    """Make standard input the terminal that this session belongs to."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def alive(pid: int) -> bool:

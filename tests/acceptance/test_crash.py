@@ -77,7 +77,7 @@ def freeze_and_replace(site: Site) -> tuple[subprocess.Popen[str], subprocess.Po
     frozen = site.worker()
     site.jobs.gate.using(id="job").enqueue("gate")
     until(lambda: site.runs("job"), "the job to start")
-    frozen.send_signal(signal.SIGSTOP)
+    site.freeze(frozen)
     heir = site.worker()
     until(lambda: len(site.runs("job")) == 2, "the job to start again")
     return frozen, heir
@@ -123,7 +123,7 @@ def test_a_worker_that_claims_its_own_lost_job_again_holds_the_new_lease(site: S
     frozen = site.worker()
     site.jobs.gate.using(id="job").enqueue("gate")
     until(lambda: site.runs("job"), "the job to start")
-    frozen.send_signal(signal.SIGSTOP)
+    site.freeze(frozen)
     # Rescued, and no other worker serves the queue: this one gets it again.
     site.await_state("job", State.RETRY)
     frozen.send_signal(signal.SIGCONT)

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +12,12 @@ import pytest
 from tests.acceptance.conftest import Fresh
 from tests.acceptance.mover import RUNS, app_on
 from tests.acceptance.process import PATIENCE, until
+from tests.servers.fork_server import WINDLASS, run, start
 from windlass import Windlass
 from windlass.core.model import Job
 from windlass.core.states import State
 
 PROGRAM = Path(__file__).with_name("mover.py")
-WINDLASS = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
 
 
 class Place:
@@ -32,8 +31,8 @@ class Place:
     def start(self, command: str, url: str, *words: str) -> subprocess.Popen[str]:
         log = self.folder / f"{len(self._started)}.log"
         with log.open("wb") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-P", PROGRAM, command, url, self.folder, *words],
+            process = start(
+                ["-P", PROGRAM, command, url, self.folder, *words],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
@@ -56,7 +55,7 @@ class Place:
 
     def move(self) -> int:
         """Move as people do; how many jobs it were."""
-        done = subprocess.run(
+        done = run(
             [*WINDLASS, "move", self.source, self.target, "--yes", "--json"],
             capture_output=True,
             text=True,

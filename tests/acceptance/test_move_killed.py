@@ -1,18 +1,18 @@
 """A move that is killed between any two of its steps: the next one completes it."""
 
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from tests.acceptance.conftest import Fresh
 from tests.acceptance.mover import at_once
 from tests.servers.emptied import emptied_database, emptied_schema
+from tests.servers.fork_server import start
 from windlass.admin.holds import NOTES, Holds
 from windlass.admin.move import move
 from windlass.admin.turn import TERM
@@ -82,10 +82,10 @@ def killed(tmp_path: Path) -> Iterator[Killed]:
     """Move, to be killed at a step; whether there was such a step."""
     with (
         (tmp_path / "log").open("w+") as log,
-        subprocess.Popen(
-            [sys.executable, "-P", PROGRAM, "moves", str(START)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        start(
+            ["-P", PROGRAM, "moves", str(START)],
+            stdin=PIPE,
+            stdout=PIPE,
             stderr=log,
             text=True,
         ) as process,

@@ -13,14 +13,14 @@ TWO = ("--processes", "2", "--lease", "1", "--rescue-interval", "0.1")
 
 
 def test_without_options_there_is_one_process_and_no_supervisor(ship: Ship) -> None:
-    with ship.worker() as worker:
+    with ship.worker(interpreter=True) as worker:
         assert ship.working(1) == [worker.pid]
         assert ship.started() == []
         assert stop(worker) == 0
 
 
 def test_each_process_is_a_worker_and_logs_with_its_id(ship: Ship) -> None:
-    with ship.worker(*TWO, "--concurrency", "1") as worker:
+    with ship.worker(*TWO, "--concurrency", "1", interpreter=True) as worker:
         pids = ship.working(2)
         assert sorted(pids) == sorted(ship.started())
         ship.enqueue("hold", [(0,), (1,)])

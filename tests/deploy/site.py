@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
@@ -15,9 +14,9 @@ from typing import Any
 from tests.acceptance.process import until
 from tests.deploy.files import DEPLOY, EXAMPLE
 from tests.deploy.services import Start
+from tests.servers.fork_server import WINDLASS, run, start
 from tests.servers.ports import ask, free_port
 
-COMMAND = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
 HELLO = b"GET /livez HTTP/1.0\r\n\r\n"
 PATIENCE = 60
 """Seconds after which a process hangs."""
@@ -45,8 +44,8 @@ class Site:
 
     def run(self, *words: str) -> str:
         """What a command prints, from within the same place."""
-        done = subprocess.run(
-            [*COMMAND, *words],
+        done = run(
+            [*WINDLASS, *words],
             cwd=self.folder,
             env=self.environ,
             capture_output=True,
@@ -60,8 +59,8 @@ class Site:
     def started(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
         """The process of the start, or one of these words. It does not outlive the test."""
         with (self.folder / "log").open("ab") as errors:
-            process = subprocess.Popen(
-                [*COMMAND, *self._with_free_port(list(words or self.start.words))],
+            process = start(
+                [*WINDLASS, *self._with_free_port(list(words or self.start.words))],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
@@ -86,11 +85,8 @@ class Site:
         """Wait until the server listens, and ask the health check of the image."""
         until(lambda: process.poll() is not None or ask(self.port, HELLO), "somebody to answer")
         assert process.poll() is None, self.log()
-        done = subprocess.run(
-            [sys.executable, DEPLOY / "health.py"],
-            cwd=self.folder,
-            env=self.environ,
-            timeout=PATIENCE,
+        done = run(
+            ["-P", DEPLOY / "health.py"], cwd=self.folder, env=self.environ, timeout=PATIENCE
         )
         assert done.returncode == 0, self.log()
 

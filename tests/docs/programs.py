@@ -3,15 +3,13 @@
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
+from tests.servers.fork_server import WINDLASS, start
 from tests.servers.ports import free_port
 
 PATIENCE = 30
 """Seconds for a command, or for a program to stop."""
-
-PROGRAM = [sys.executable, "-P", "-c", "from windlass.cli.main import main; main()"]
 
 _PORT = re.compile(r"((?:localhost|127\.0\.0\.1):|--(?:http|grpc)-port )(80[89]\d|90[89]\d)\b")
 
@@ -20,8 +18,8 @@ class Program:
     """One that was started, and what it printed so far."""
 
     def __init__(self, words: list[str], folder: Path, environ: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [*PROGRAM, *words],
+        self._process = start(
+            [*WINDLASS, *words],
             cwd=folder,
             env=environ,
             stdout=subprocess.PIPE,

@@ -21,7 +21,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.docs.pages import KEPT, ROOT, Block, blocks, commands
-from tests.docs.programs import PATIENCE, PROGRAM, Ports, Program
+from tests.docs.programs import PATIENCE, Ports, Program
+from tests.servers.fork_server import WINDLASS, run
 from windlass import Windlass
 
 STAYING = {"worker": "", "server": "serving"}
@@ -100,14 +101,25 @@ class Session:
 
     def _call(self, words: list[str], line: str, place: str) -> str:
         """What a command prints; an answer of HTTP need not end with a line of its own."""
-        done = subprocess.run(
-            [*PROGRAM, *words[1:]] if words[0] == "windlass" else words,
-            cwd=self._folder,
-            env=self._environ | self._kept | {"WINDLASS_URL": os.environ["WINDLASS_URL"]},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        environ = self._environ | self._kept | {"WINDLASS_URL": os.environ["WINDLASS_URL"]}
+        if words[0] == "windlass":
+            done = run(
+                [*WINDLASS, *words[1:]],
+                cwd=self._folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
+        else:
+            done = subprocess.run(
+                words,
+                cwd=self._folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
         assert done.returncode == 0, f"{place}: {line}\n{done.stdout}{done.stderr}"
         return done.stdout if done.stdout.endswith("\n") else f"{done.stdout}\n"
 

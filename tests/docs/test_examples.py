@@ -2,14 +2,14 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import DEVNULL
 
 import pytest
 
 from tests.docs.pages import ROOT
-from tests.docs.programs import PATIENCE, PROGRAM
+from tests.docs.programs import PATIENCE
+from tests.servers.fork_server import WINDLASS, run, start
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NEEDS_A_WORKER = {"hello"}
@@ -35,15 +35,15 @@ def test_it_runs(path: Path, tmp_path: Path) -> None:
     }
     worker = None
     if path.stem in NEEDS_A_WORKER:
-        worker = subprocess.Popen(
-            [*PROGRAM, "worker", f"{path.stem}:app"],
+        worker = start(
+            [*WINDLASS, "worker", f"{path.stem}:app"],
             cwd=path.parent,
             env=environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-            stdout=subprocess.DEVNULL,
+            stdout=DEVNULL,
         )
     try:
-        done = subprocess.run(
-            [sys.executable, str(path)],
+        done = run(
+            [path],
             cwd=tmp_path,
             env=environ,
             capture_output=True,

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from tests.deploy.site import COMMAND
 from tests.monitoring.files import ALERTS, CONFIG, load
+from tests.servers.fork_server import WINDLASS, run, start
 from tests.servers.ports import free_port
 from tests.servers.server import Server
 from windlass.stores.contract import Store
@@ -41,16 +41,16 @@ class Plant:
 
     def run(self, *words: str) -> str:
         """What a command prints."""
-        done = subprocess.run(
-            [*COMMAND, *words], cwd=self.folder, env=self.environ, capture_output=True, text=True
+        done = run(
+            [*WINDLASS, *words], cwd=self.folder, env=self.environ, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     def start(self, name: str, *words: str) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
-            self.processes[name] = subprocess.Popen(
-                [*COMMAND, *words],
+            self.processes[name] = start(
+                [*WINDLASS, *words],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
