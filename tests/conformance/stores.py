@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
 from tests.remote.serving import Serving
-from tests.servers.emptied import emptied_database, emptied_schema
+from tests.servers.emptied import emptied_database, emptied_file, emptied_schema
 from tests.servers.mysql_client import fresh_database
+from tests.servers.redis_cluster import Cluster
 from windlass import Windlass
 from windlass.core.clock import Clock
 from windlass.stores.contract import Store
@@ -24,6 +25,10 @@ from windlass.testing import suite
 
 Handle = Callable[[], Store]
 """Makes one more handle on the same data."""
+
+Maker = Callable[[Path, Clock], Handle]
+"""Makes a handle on data without jobs. Called again with the same folder it empties these data,
+if the store is one of those in `KEPT_OPEN`."""
 
 
 class Server(Protocol):
@@ -37,7 +42,8 @@ def memory(path: Path, clock: Clock) -> Handle:
 
 
 def sqlite(path: Path, clock: Clock) -> Handle:
-    return lambda: open_store(f"sqlite:///{path}/windlass.db", clock=clock)
+    url = emptied_file(path / "windlass.db")
+    return lambda: open_store(url, clock=clock)
 
 
 _serial = count()
@@ -46,6 +52,11 @@ _serial = count()
 def redis(server: Server, path: Path, clock: Clock) -> Handle:
     url = f"{server.url}?namespace=conformance-{next(_serial)}"
     return lambda: open_store(url, clock=clock)
+
+
+def cluster(server: Cluster, path: Path, clock: Clock) -> Handle:
+    server.flush()
+    return lambda: open_store(f"{server.url}?namespace=conformance", clock=clock)
 
 
 def postgres(server: Server, path: Path, clock: Clock) -> Handle:
@@ -92,7 +103,7 @@ VARIANTS = ("redis-sentinel", "redis-6.2", "valkey", "postgres-pgbouncer", "remo
 """The same code on another server or behind one: the model runs there for a shorter time, and what
 must not grow with the jobs is not measured. It would on the others as well."""
 
-BRIEFLY = ("redis-sentinel", "valkey", "postgres-pgbouncer")
+BRIEFLY = ("redis-sentinel", "valkey", "postgres-pgbouncer", "remote")
 """Variants that a part of the suite is run on, since what a check proves of our code it proves on
 Redis and on PostgreSQL. They can differ in what a server knows, so every query and every script is
 run, and in what outlasts a call: connections, prepared statements, notices, locks. Redis 6.2 is not
@@ -100,6 +111,19 @@ among them: any branch of any script may have a command that it lacks."""
 
 MEASURED = "bounded"
 """The theme that is about time and no answer."""
+
+KEPT_OPEN = ("postgres", "postgres-pgbouncer", "mariadb")
+"""Stores that take longer to open than most checks take: one is opened for many checks, and its
+data are emptied in between. It is closed after a check that fails."""
+
+OPENED_ANEW = ("life", MEASURED)
+"""Themes whose checks get a store that has just been opened all the same."""
+
+
+def is_kept_open(name: str, check: str) -> bool:
+    """Whether a check runs on a store that others have used before."""
+    return name in KEPT_OPEN and check.partition("_")[0] not in OPENED_ANEW
+
 
 THEMES_IN_FULL = (
     # About connections, and about who comes first.
@@ -135,22 +159,22 @@ def brief_checks() -> frozenset[str]:
     return frozenset(chain(CHECKS_BESIDES, *kept))
 
 
-def maker(name: str, request: pytest.FixtureRequest) -> Callable[[Path, Clock], Handle]:
+def maker(name: str, request: pytest.FixtureRequest) -> Maker:
     """How to make a handle on fresh data of a store."""
     if name == "remote":
         return partial(remote, request.getfixturevalue(SERVERS[name]))
     if name in SERVERS:
-        engines = {"postgres": postgres, "mariadb": mysql}
-        if request.node.name.startswith("test_bounded"):
+        engines: dict[str, Callable[[Any, Path, Clock], Handle]]
+        engines = {"postgres": postgres, "mariadb": mysql, "redis-cluster": cluster}
+        if request.node.name.startswith(f"test_{MEASURED}"):
             # So many rows are not emptied quickly, and leave their traces for the next test.
-            engines = {"postgres": postgres_anew, "mariadb": mysql_anew}
-        make = engines.get(name.partition("-")[0], redis)
+            engines |= {"postgres": postgres_anew, "mariadb": mysql_anew}
+        make = engines.get(name) or engines.get(name.partition("-")[0], redis)
         return partial(make, request.getfixturevalue(SERVERS[name]))
     return {"memory": memory, "sqlite": sqlite}[name]
 
 
 EXEMPT: Mapping[tuple[str, str], str] = {
     ("memory", "bounded_no_listing_grows"): "sorts every job for each page, to be plain",
-    ("memory", "bounded_no_listing_grows_with_the_active"): "sorts every job, again",
 }
 """What a store is known not to do, by store and check, with the reason. Each must fail."""

@@ -5,11 +5,15 @@ its own.
 """
 
 import atexit
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pymysql
+from pymysql.constants import CLIENT
 
 from tests.servers.mysql_client import connect, fresh_database
 
@@ -30,8 +34,8 @@ def emptied_database(url: str, name: str) -> str:
         return fresh_database(url, name)
     if not _tables[place]:
         asked = f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{name}'"
-        _tables[place] = [f"{name}.{table}" for (table,) in _ask(url, connect, asked)]
-    _ask(url, connect, "BEGIN", *_emptying(_tables[place]), "COMMIT")
+        _tables[place] = [f"{name}.{table}" for (table,) in _ask(url, _mysql, asked)]
+    _ask(url, _mysql, ";".join(["BEGIN", *_emptying(_tables[place]), "COMMIT"]))
     return place
 
 
@@ -46,6 +50,21 @@ def emptied_schema(url: str, name: str) -> str:
         _tables[place] = [f"{name}.{table}" for (table,) in _ask(url, _postgres, asked)]
     _ask(url, _postgres, ";".join(["BEGIN", *_emptying(_tables[place]), "COMMIT"]))
     return place
+
+
+def emptied_file(path: Path) -> str:
+    """The URL of a SQLite file that has no rows, whether or not it is there yet."""
+    if path.exists():
+        with closing(sqlite3.connect(path)) as connection:
+            asked = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            tables = [name for (name,) in connection.execute(asked)]
+            connection.executescript(";".join(["BEGIN IMMEDIATE", *_emptying(tables), "COMMIT"]))
+    return f"sqlite:///{path}"
+
+
+def _mysql(url: str) -> Any:
+    # One round trip for all tables.
+    return connect(url, client_flag=CLIENT.MULTI_STATEMENTS)
 
 
 def _postgres(url: str) -> Any:
@@ -69,6 +88,8 @@ def _execute(url: str, connect: Callable[[str], Any], statements: Sequence[str])
     with _connections[url].cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
+            while cursor.nextset():
+                pass
         return list(cursor.fetchall()) if cursor.description else []
 
 

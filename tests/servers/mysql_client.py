@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 
 
-def connect(url: str) -> pymysql.Connection[Any]:
+def connect(url: str, **options: Any) -> pymysql.Connection[Any]:
     """A connection to the server of `url`, to none of its databases."""
     parts = urlsplit(url)
     return pymysql.connect(
@@ -17,6 +17,7 @@ def connect(url: str) -> pymysql.Connection[Any]:
         user=parts.username,
         password=unquote(parts.password or ""),
         autocommit=True,
+        **options,
     )
 
 

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from math import inf
 from pathlib import Path
 from random import Random
 from time import monotonic
-from typing import Final, TextIO
+from typing import BinaryIO, Final, TextIO
 
 import msgspec
 
@@ -26,6 +27,9 @@ PATIENCE: Final = 15.0
 
 LOOK: Final = 0.01
 
+ZOMBIE: Final = 1.5
+"""How many leases one stands still that has halted after it was told to end."""
+
 THROUGH: Final = "http://127.0.0.1:{}?patience=1&timeout=3"
 """Where callers reach the server; one that stands still is not waited for much longer than it
 takes to be woken."""
@@ -34,17 +38,21 @@ WEIGHTS: Final = {"worker": 4, "supervisor": 1, "producer": 1, "server": 1, "cal
 """Whom it hits, and how often compared with the others."""
 
 
+def start_nursery(errors: BinaryIO) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "windlass.testing.chaos.nursery"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+    )
+
+
 class Nurse:
     """Asks the nursery, and waits for its answer: each takes a moment at most."""
 
     def __init__(self, url: str, log: Path) -> None:
         with log.open("ab") as errors:
-            self._nursery = subprocess.Popen(
-                [sys.executable, "-P", "-m", "windlass.testing.chaos.nursery"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-            )
+            self._nursery = start_nursery(errors)
         self._log = log
         # A member may be woken by one thread while another dismisses the rest.
         self._turn = threading.Lock()
@@ -204,7 +212,16 @@ class Crew:
             if member.lives:
                 self.end(member)
         until = monotonic() + PATIENCE
-        while any(member.lives for member in members) and monotonic() < until:
+        waking: dict[Member, float] = {}
+        while (left := [member for member in members if member.lives]) and monotonic() < until:
+            for member in left:
+                if member.has_halted:
+                    # By a trap on its way out.
+                    member.has_halted = False
+                    waking[member] = monotonic() + ZOMBIE * self._plan.lease
+                elif monotonic() > waking.get(member, inf):
+                    del waking[member]
+                    self.wake(member)
             time.sleep(LOOK)
         for member in members:
             if member.lives:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 import traceback
 from importlib import import_module
@@ -76,8 +75,6 @@ class Nursery:
                     import_module("windlass.server.server")
                     open_store("http://localhost")
                 return 1
-            case Start("supervisor", part):
-                return self._spawn(part)
             case Start(role, part):
                 return self._fork(role, part)
             case Send(pid, number):
@@ -113,17 +110,6 @@ class Nursery:
         self._living.add(pid)
         return pid
 
-    def _spawn(self, part: Part) -> int:
-        """A supervisor starts its own command again, so it must be one of its own."""
-        command = [sys.executable, "-P", "-m", worker.__name__]
-        child = subprocess.Popen(
-            command, env=environment(part), stdin=subprocess.DEVNULL, stdout=sys.stderr
-        )
-        self._living.add(child.pid)
-        # Its end is waited for here, and not by the module.
-        child.returncode = 0
-        return child.pid
-
 
 def _become(role: Role, part: Part) -> None:
     """Be that process until its end."""
@@ -139,6 +125,8 @@ def _become(role: Role, part: Part) -> None:
             case "server":
                 asyncio.run(server.serve(part))
             case _:
+                # A supervisor starts the command again that it was started by itself.
+                sys.orig_argv = [sys.executable, "-P", "-m", worker.__name__]
                 worker.main()
         code = 0
     except BaseException:

@@ -26,6 +26,8 @@ from .trouble import StoreHarm, Trouble
 from .verdict import Verdict, judge
 
 LOOK: Final = 0.2
+LONG_LOOK: Final = 1.0
+"""At all jobs, for a tick that may take long."""
 TICKS: Final = {SCHEDULE: EVERY}
 HEALTHY: Final = 2
 """How many workers finish what is left."""
@@ -125,10 +127,10 @@ async def _outcome(store: Store, patience: float) -> Outcome:
     while True:
         await _quiet(store, patience)
         before, jobs, after = await store.queues(), await _jobs(store), await store.queues()
-        is_late = before != after or any(left_out([job.id for job in jobs], TICKS))
-        if not is_late or monotonic() > until:
+        is_late = any(left_out([job.id for job in jobs], TICKS))
+        if (before == after and not is_late) or monotonic() > until:
             return Outcome(jobs, after, dict.fromkeys(QUEUES, LIMIT), TICKS)
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(LONG_LOOK if is_late else LOOK)
 
 
 async def _jobs(store: Store) -> Sequence[Job]:
