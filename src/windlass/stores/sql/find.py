@@ -28,7 +28,7 @@ def find(query: JobQuery) -> Operation[Page]:
     scanned = 0
     seen: Cursor | None = None
     for state, after in plan(query, TYPES):
-        room = SCAN_BATCH - scanned if query.filters else query.limit - len(found)
+        room = SCAN_BATCH - scanned if may_skip(query, state) else query.limit - len(found)
         name = "find_finished" if state in FINISHED else f"find_{state}"
         rows = yield Statement(name, _params(query, state, after, room + 1))
         for row in rows:
@@ -40,6 +40,11 @@ def find(query: JobQuery) -> Operation[Page]:
             if query.matches(job):
                 found.append(job)
     return Page(found)
+
+
+def may_skip(query: JobQuery, state: State) -> bool:
+    """Whether some rows may not match. An index leads to those of a queue that wait for a run."""
+    return query.task is not None or (query.queue is not None and state not in IN_LINE)
 
 
 def _params(query: JobQuery, state: State, after: Key | None, limit: int) -> dict[str, object]:
