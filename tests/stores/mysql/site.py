@@ -11,6 +11,7 @@ import asyncmy
 import pymysql
 from asyncmy import errors
 
+from tests.servers.emptied import emptied_database
 from tests.servers.mysql_client import query
 from tests.stores import site
 from windlass.core.clock import Clock
@@ -23,6 +24,12 @@ def fresh(url: str, **settings: str) -> str:
     """The URL of tables that nobody has used."""
     given = {"namespace": f"test_{next(_serial)}", **settings}
     return f"{url}?{'&'.join(f'{name}={value}' for name, value in given.items())}"
+
+
+def emptied(url: str, **settings: str) -> str:
+    """The URL of tables that are used again, with nothing in them; one at a time."""
+    given = "".join(f"&{name}={value}" for name, value in settings.items())
+    return f"{emptied_database(url, 'emptied')}?namespace=emptied{given}"
 
 
 def named(url: str, table: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, named, opened
+from tests.stores.mysql.site import emptied, named, opened
 from windlass.core.model import Transition
 from windlass.core.states import State
 from windlass.stores.mysql.fold import OFTEN
@@ -16,7 +16,7 @@ from windlass.testing.jobs import claim, counts, new_job, put
 
 @pytest.fixture
 def url(mariadb_server: Server) -> str:
-    return fresh(mariadb_server.url)
+    return emptied(mariadb_server.url)
 
 
 def rows(url: str, table: str) -> int:

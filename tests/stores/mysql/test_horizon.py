@@ -6,7 +6,7 @@ import asyncmy
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, opened
+from tests.stores.mysql.site import emptied, opened
 from windlass.core.model import Transition
 from windlass.core.states import State
 from windlass.stores.mysql import horizon
@@ -52,7 +52,7 @@ async def test_every_job_is_claimed_once_and_none_is_passed_over(
     mariadb_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a transaction open that keeps InnoDB from cleaning up, and every claim called slow."""
-    url = fresh(mariadb_server.url)
+    url = emptied(mariadb_server.url)
     monkeypatch.setattr(horizon, "SLOW", -1.0)
     async with opened(url) as store, opened(url) as other:
         connection = await asyncmy.connect(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, named, opened
+from tests.stores.mysql.site import emptied, named, opened
 from tests.stores.mysql.user import begun
 from windlass.core.lane import Lane
 from windlass.core.model import Job, Receipt, Spec, Transition
@@ -32,7 +32,7 @@ MANY = 60
 
 @pytest.fixture
 def url(mariadb_server: Server) -> str:
-    return fresh(mariadb_server.url)
+    return emptied(mariadb_server.url)
 
 
 class Crew:

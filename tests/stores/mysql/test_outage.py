@@ -3,7 +3,7 @@
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, opened
+from tests.stores.mysql.site import emptied, opened
 from windlass.errors import StoreUnavailable
 from windlass.testing.jobs import new_job, put
 
@@ -11,7 +11,7 @@ from windlass.testing.jobs import new_job, put
 async def test_a_server_that_hangs_is_given_up_after_the_timeout(
     mariadb_server: Server,
 ) -> None:
-    async with opened(fresh(mariadb_server.url, patience="0", timeout="1")) as store:
+    async with opened(emptied(mariadb_server.url, patience="0", timeout="1")) as store:
         await put(store, "a")
         mariadb_server.freeze()
         try:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.proxy import Proxy
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, opened
+from tests.stores.mysql.site import emptied, opened
 from windlass.core.lane import Lane
 from windlass.core.model import NEVER, Conflict, Receipt, Spec, Transition
 from windlass.core.states import State
@@ -16,7 +16,7 @@ from windlass.testing.jobs import claim_one, counts, job_of, new_job, put, state
 
 @pytest.fixture
 def direct(mariadb_server: Server) -> str:
-    return fresh(mariadb_server.url)
+    return emptied(mariadb_server.url)
 
 
 @pytest.fixture

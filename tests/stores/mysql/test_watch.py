@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, opened
+from tests.stores.mysql.site import emptied, opened
 from windlass.stores.mysql.watch import FIRST_NAP, LONGEST_NAP, Watch
 from windlass.testing.jobs import claim, put
 
 
 @pytest.fixture
 def url(mariadb_server: Server) -> str:
-    return fresh(mariadb_server.url)
+    return emptied(mariadb_server.url)
 
 
 class Looks:

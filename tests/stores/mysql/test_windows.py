@@ -9,7 +9,7 @@ import pytest
 
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
-from tests.stores.mysql.site import fresh, named, opened
+from tests.stores.mysql.site import emptied, named, opened
 from tests.stores.mysql.user import begun
 from windlass.core.model import NewJob, Receipt, Spec
 from windlass.core.states import State
@@ -24,7 +24,7 @@ PAUSE = 0.2
 
 @pytest.fixture
 def url(mariadb_server: Server) -> str:
-    return fresh(mariadb_server.url)
+    return emptied(mariadb_server.url)
 
 
 def rival(id: str, spec: Spec = WINDOW, **options: Any) -> NewJob:

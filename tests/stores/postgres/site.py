@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from itertools import count
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 
+from tests.servers.emptied import emptied_schema
 from tests.stores import site
 from windlass.core.clock import Clock
 from windlass.stores.postgres.connection import Raw
@@ -21,6 +23,12 @@ def fresh(url: str, **settings: str) -> str:
     """The URL of a schema that nobody has used."""
     given = {"schema": f"test_{next(_serial)}", **settings}
     return f"{url}?{'&'.join(f'{name}={value}' for name, value in given.items())}"
+
+
+def emptied(url: str, **settings: str) -> str:
+    """The URL of a schema that is used again, with nothing in it; one at a time."""
+    given = "".join(f"&{name}={value}" for name, value in settings.items())
+    return emptied_schema(url, f"emptied_{urlsplit(url).port}") + given
 
 
 def schema_of(url: str) -> str:

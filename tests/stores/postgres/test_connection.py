@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.postgres.site import ask, fresh, opened
+from tests.stores.postgres.site import ask, emptied, opened
 from windlass.stores.postgres import connection, database
 from windlass.stores.postgres.connection import ARRAYS
 from windlass.stores.postgres.store import PostgresStore
@@ -18,7 +18,7 @@ KNOWN_TO_THE_DRIVER = {"_text"}
 
 @pytest.fixture
 async def store(postgres_server: Server) -> AsyncIterator[PostgresStore]:
-    async with opened(fresh(postgres_server.url)) as store:
+    async with opened(emptied(postgres_server.url)) as store:
         yield store
 
 
@@ -66,7 +66,7 @@ async def test_the_connection_that_looked_at_the_schema_is_used(
 
     originally = connection.connect
     monkeypatch.setattr(database, "connect", connect)
-    async with opened(fresh(postgres_server.url)) as store:
+    async with opened(emptied(postgres_server.url)) as store:
         await store.ping()
         assert len(made) == 1
     assert made[0].is_closed()

@@ -3,7 +3,7 @@
 import asyncio
 
 from tests.servers.server import Server
-from tests.stores.postgres.site import fresh, opened
+from tests.stores.postgres.site import emptied, opened
 from windlass.core.model import NewJob, Receipt, Transition
 from windlass.core.states import State
 from windlass.testing.jobs import claim_one, counts, new_job, put
@@ -12,7 +12,7 @@ ROUNDS = 30
 
 
 async def test_an_id_is_given_once_while_its_job_ends(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         for n in range(ROUNDS):
             await put(store, f"job-{n}")
@@ -27,7 +27,7 @@ async def test_an_id_is_given_once_while_its_job_ends(postgres_server: Server) -
 
 
 async def test_an_id_is_given_once_while_its_job_is_replayed(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         for n in range(ROUNDS):
             await put(store, f"job-{n}")
@@ -41,7 +41,7 @@ async def test_an_id_is_given_once_while_its_job_is_replayed(postgres_server: Se
 
 
 async def test_a_key_that_is_freed_meanwhile_is_taken_by_somebody(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         await put(store, "job-0", unique="k")
         for n in range(1, ROUNDS):
@@ -57,7 +57,7 @@ async def test_a_key_that_is_freed_meanwhile_is_taken_by_somebody(postgres_serve
 async def test_calls_with_the_same_names_in_other_orders_do_not_lock_each_other_out(
     postgres_server: Server,
 ) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         for n in range(ROUNDS):
             names = [f"{n}-{m}" for m in range(20)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.postgres.site import ask, fresh, opened, schema_of
+from tests.stores.postgres.site import ask, emptied, opened, schema_of
 from windlass.core.model import NewJob, Receipt, Spec
 from windlass.core.unique import UNTIL_STARTED
 from windlass.stores.postgres.store import PostgresStore
@@ -21,7 +21,7 @@ HELD = Receipt("held", duplicate=True)
 
 @pytest.fixture
 def url(postgres_server: Server) -> str:
-    return fresh(postgres_server.url)
+    return emptied(postgres_server.url)
 
 
 @pytest.fixture

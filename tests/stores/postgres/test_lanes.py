@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.postgres.site import ask, fresh, opened, schema_of, sleeping
+from tests.stores.postgres.site import ask, emptied, opened, schema_of, sleeping
 from windlass.core.lane import Lane
 from windlass.core.model import Job, Spec, Transition
 from windlass.core.states import State
@@ -21,7 +21,7 @@ SOON = 5.0
 
 @pytest.fixture
 def url(postgres_server: Server) -> str:
-    return fresh(postgres_server.url)
+    return emptied(postgres_server.url)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import asyncpg
 
 from tests.servers import pgbouncer
 from tests.servers.server import Server
-from tests.stores.postgres.site import fresh, opened, sleeping, terminate_all
+from tests.stores.postgres.site import emptied, opened, sleeping, terminate_all
 from tests.stores.site import words, working
 from windlass.core.states import State
 from windlass.stores.postgres.store import PostgresStore
@@ -19,7 +19,7 @@ SOON = 20.0
 
 async def test_a_pooler_that_is_killed_costs_nothing(postgres_server: Server) -> None:
     with pgbouncer.serve(postgres_server) as pooler:
-        url = fresh(postgres_server.url)
+        url = emptied(postgres_server.url)
         through = url.replace(f":{postgres_server.port}/", f":{pooler.port}/")
         async with working(through, url) as site:
             await asyncio.to_thread(pooler.kill)
@@ -31,7 +31,7 @@ async def test_a_pooler_that_is_killed_costs_nothing(postgres_server: Server) ->
 
 
 async def test_a_wait_that_lost_its_ears_hears_again(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         waiting = await sleeping(store)
         await terminate_all(postgres_server.url)
@@ -46,7 +46,7 @@ async def test_a_primary_that_only_reads_is_left_until_it_writes_again(
     postgres_server: Server,
 ) -> None:
     """As after a failover: a connection that was good leads to a replica."""
-    async with opened(fresh(postgres_server.url, patience="20")) as store:
+    async with opened(emptied(postgres_server.url, patience="20")) as store:
         await put(store, "a")
         await _alter(postgres_server, "ALTER SYSTEM SET default_transaction_read_only = on")
         try:

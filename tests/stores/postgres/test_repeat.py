@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.proxy import Proxy
 from tests.servers.server import Server
-from tests.stores.postgres.site import fresh, opened
+from tests.stores.postgres.site import emptied, opened
 from windlass.core.model import Job, Spec, Transition
 from windlass.core.states import State
 from windlass.testing.jobs import claim_one, counts, job_of, put
@@ -18,7 +18,7 @@ UNKEPT = Spec("work", b"", keep=0)
 
 @pytest.fixture
 def direct(postgres_server: Server) -> str:
-    return fresh(postgres_server.url)
+    return emptied(postgres_server.url)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.postgres.site import ask, fresh, opened, schema_of
+from tests.stores.postgres.site import ask, emptied, opened, schema_of
 from windlass.core.model import Transition
 from windlass.core.states import State
 from windlass.stores.postgres.folding import BATCH, OFTEN
@@ -19,7 +19,7 @@ JOBS = 100
 
 @pytest.fixture
 def url(postgres_server: Server) -> str:
-    return fresh(postgres_server.url, pool="1")
+    return emptied(postgres_server.url, pool="1")
 
 
 @pytest.fixture

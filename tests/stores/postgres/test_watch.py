@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.servers.server import Server
-from tests.stores.postgres.site import fresh, opened, sleeping
+from tests.stores.postgres.site import emptied, opened, sleeping
 from windlass.core.model import NEVER
 from windlass.core.states import State
 from windlass.testing.jobs import claim_one, finish, new_job, put
@@ -23,7 +23,7 @@ async def woken(waiting: asyncio.Task[None]) -> bool:
 
 
 async def test_an_insert_wakes(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         waiting = await sleeping(store)
         await another.insert([new_job("a", fresh=True)])
@@ -31,7 +31,7 @@ async def test_an_insert_wakes(postgres_server: Server) -> None:
 
 
 async def test_a_signal_wakes(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         await put(store, "a")
         assert await finish(store, await claim_one(store), State.SCHEDULED, awaits="go", due=NEVER)
@@ -41,7 +41,7 @@ async def test_a_signal_wakes(postgres_server: Server) -> None:
 
 
 async def test_a_scheduled_job_shortens_a_wait(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         await put(another, "far-off", delay=3_600_000)
         waiting = await sleeping(store)
@@ -50,7 +50,7 @@ async def test_a_scheduled_job_shortens_a_wait(postgres_server: Server) -> None:
 
 
 async def test_a_job_of_another_queue_does_not_wake(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url) as store, opened(url) as another:
         waiting = await sleeping(store)
         await put(another, "a", queue="other")
@@ -63,7 +63,7 @@ async def test_a_job_of_another_queue_does_not_wake(postgres_server: Server) -> 
 async def test_a_backlog_wakes_nobody_again(postgres_server: Server) -> None:
     """The first pending job is old: whoever could take it is not asleep."""
     now = [10_000]
-    url = fresh(postgres_server.url)
+    url = emptied(postgres_server.url)
     async with opened(url, lambda: now[0]) as store:
         heard: list[str] = []
         connection = await store._base.connect_raw()
@@ -83,7 +83,7 @@ async def test_a_backlog_wakes_nobody_again(postgres_server: Server) -> None:
 
 
 async def test_waits_end_where_nobody_can_listen(postgres_server: Server) -> None:
-    url = fresh(postgres_server.url, listen="off")
+    url = emptied(postgres_server.url, listen="off")
     async with opened(url) as store, opened(url) as another:
         waiting = asyncio.create_task(store.wait(["default"], LONG))
         await asyncio.sleep(0.2)
@@ -94,7 +94,7 @@ async def test_waits_end_where_nobody_can_listen(postgres_server: Server) -> Non
 
 
 async def test_behind_a_pooler_nobody_listens_unless_told(pgbouncer_server: Server) -> None:
-    url = fresh(pgbouncer_server.url)
+    url = emptied(pgbouncer_server.url)
     async with opened(url) as store, opened(url) as another:
         assert store._base.pooled
         waiting = asyncio.create_task(store.wait(["default"], LONG))
@@ -105,12 +105,12 @@ async def test_behind_a_pooler_nobody_listens_unless_told(pgbouncer_server: Serv
 
 
 async def test_a_direct_connection_is_not_taken_for_a_pooler(postgres_server: Server) -> None:
-    async with opened(fresh(postgres_server.url)) as store:
+    async with opened(emptied(postgres_server.url)) as store:
         assert not store._base.pooled
 
 
 @pytest.mark.parametrize("setting", ["on", "off"])
 async def test_a_pooler_can_be_told_of(postgres_server: Server, setting: str) -> None:
-    async with opened(fresh(postgres_server.url, pooler=setting)) as store:
+    async with opened(emptied(postgres_server.url, pooler=setting)) as store:
         assert store._base.pooled is (setting == "on")
         await put(store, "a")

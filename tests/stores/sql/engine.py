@@ -20,8 +20,8 @@ class Engine:
 
     serve_small: Callable[[], AbstractContextManager[Server]]
     """a server that gives 20 connections and no more"""
-    fresh: Callable[..., str]
-    """the URL of tables that nobody has used, from that of a server"""
+    emptied: Callable[..., str]
+    """the URL of tables with nothing in them, from that of a server; one at a time"""
     opened: Callable[[str], AbstractAsyncContextManager[SqlStore]]
     hang_up: Callable[[str], Awaitable[int]]
     """ends every connection; how many it was"""
@@ -35,7 +35,7 @@ class Engine:
 ENGINES = {
     "postgres": Engine(
         serve_small=lambda: postgres.serve("max_connections=20"),
-        fresh=postgres_site.fresh,
+        emptied=postgres_site.emptied,
         opened=postgres_site.opened,
         hang_up=postgres_site.terminate_all,
         crowd=postgres_site.crowd,
@@ -44,7 +44,7 @@ ENGINES = {
     ),
     "mariadb": Engine(
         serve_small=lambda: mariadb.serve("--max-connections=20"),
-        fresh=mysql_site.fresh,
+        emptied=mysql_site.emptied,
         opened=mysql_site.opened,
         hang_up=mysql_site.kill_all,
         crowd=mysql_site.crowd,

@@ -27,7 +27,7 @@ def server(engine: Engine) -> Iterator[Server]:
 async def test_an_end_and_a_new_start_cost_nothing(
     engine: Engine, server: Server, end: Callable[[Server], None]
 ) -> None:
-    url = engine.fresh(server.url)
+    url = engine.emptied(server.url)
     async with working(url, url) as site:
         kept = await site.enqueue(*words("kept", 20), delay=1.0)
         await asyncio.to_thread(end, server)
@@ -41,7 +41,7 @@ async def test_an_end_and_a_new_start_cost_nothing(
 async def test_ending_every_connection_again_and_again_costs_nothing(
     engine: Engine, server: Server
 ) -> None:
-    url = engine.fresh(server.url)
+    url = engine.emptied(server.url)
     async with working(url, url) as site:
         for n in range(5):
             kept = await site.enqueue(*words(f"kept-{n}", 10))
@@ -53,7 +53,7 @@ async def test_ending_every_connection_again_and_again_costs_nothing(
 
 async def test_places_and_fences_go_on_growing_after_a_kill(engine: Engine, server: Server) -> None:
     """The counters behind them are those of tables that may be empty."""
-    async with engine.opened(engine.fresh(server.url)) as store:
+    async with engine.opened(engine.emptied(server.url)) as store:
         await put(store, "a", "b")
         [first] = await claim(store, 1)
         await store.prune(100)
@@ -66,7 +66,7 @@ async def test_places_and_fences_go_on_growing_after_a_kill(engine: Engine, serv
 
 
 async def test_a_full_server_is_waited_for(engine: Engine, server: Server) -> None:
-    async with engine.opened(engine.fresh(server.url, patience="20")) as store:
+    async with engine.opened(engine.emptied(server.url, patience="20")) as store:
         await put(store, "a")
         await engine.hang_up(server.url)
         async with engine.crowd(server.url):
@@ -80,7 +80,7 @@ async def test_a_full_server_is_waited_for(engine: Engine, server: Server) -> No
 async def test_a_server_that_stays_away_is_told_of_in_one_sentence(
     engine: Engine, server: Server
 ) -> None:
-    async with engine.opened(engine.fresh(server.url, patience="0.2")) as store:
+    async with engine.opened(engine.emptied(server.url, patience="0.2")) as store:
         await put(store, "a")
         await asyncio.to_thread(server.kill)
         try:
@@ -95,7 +95,7 @@ async def test_a_server_that_stays_away_is_told_of_in_one_sentence(
 async def test_a_call_that_is_cancelled_does_not_harm_the_next(
     engine: Engine, server: Server
 ) -> None:
-    async with engine.opened(engine.fresh(server.url, pool="1")) as store:
+    async with engine.opened(engine.emptied(server.url, pool="1")) as store:
         for n in range(20):
             call = asyncio.create_task(put(store, f"job-{n}"))
             await asyncio.sleep(0)

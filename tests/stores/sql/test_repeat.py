@@ -14,7 +14,7 @@ from windlass.testing.jobs import claim_one, counts, new_job, put
 @pytest.fixture
 def direct(name: str, engine: Engine, request: pytest.FixtureRequest) -> str:
     server: Server = request.getfixturevalue(f"{name}_server")
-    return engine.fresh(server.url)
+    return engine.emptied(server.url)
 
 
 @pytest.fixture

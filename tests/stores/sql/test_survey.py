@@ -15,7 +15,7 @@ async def test_a_lane_has_at_least_as_many_jobs_as_are_counted(
 ) -> None:
     server: Server = request.getfixturevalue(f"{name}_server")
     monkeypatch.setattr(survey, "MOST_COUNTED", 3)
-    async with engine.opened(engine.fresh(server.url)) as store:
+    async with engine.opened(engine.emptied(server.url)) as store:
         for lane, number in (("two", 2), ("three", 3), ("many", 9)):
             jobs = [f"{lane}-{n}" for n in range(number)]
             waiting = [f"{job}-waits" for job in jobs]
