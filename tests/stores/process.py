@@ -3,6 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
+
+from tests.servers import fork_server
 
 PATIENCE = 60.0
 
@@ -10,15 +13,15 @@ PATIENCE = 60.0
 def start(
     program: str, *args: object, before: Callable[[], object] | None = None
 ) -> subprocess.Popen[str]:
-    """Start a program; it is spoken to by its standard input and output."""
-    return subprocess.Popen(
-        [sys.executable, "-P", "-c", program, *map(str, args)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=before,
-    )
+    """Start a program; it is spoken to by its standard input and output.
+
+    One that has something done `before` has an interpreter of its own.
+    """
+    arguments = ["-P", "-c", program, *map(str, args)]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    if before is None:
+        return fork_server.start(arguments, text=True, **pipes)
+    return subprocess.Popen([sys.executable, *arguments], text=True, preexec_fn=before, **pipes)
 
 
 def finish(process: subprocess.Popen[str], say: str = "") -> str:

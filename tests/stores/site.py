@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
+from unittest.mock import patch
 
 from windlass import Windlass
 from windlass.config import WorkerSettings
@@ -16,12 +17,16 @@ from windlass.handle import JobHandle
 from windlass.stores.contract import Store
 from windlass.stores.open import open_store
 from windlass.testing.work import until
+from windlass.worker import heartbeat
 from windlass.worker.worker import Worker
 
 S = TypeVar("S", bound=Store)
 
 LEASE = 10.0
 """In seconds: longer than every outage here, so that none of them allows a second run."""
+
+BEAT = 0.3
+"""In seconds, between two renewals."""
 
 
 @asynccontextmanager
@@ -102,7 +107,17 @@ class Site:
 async def working(
     url: str, direct: str, queues: Sequence[str] = ("default",)
 ) -> AsyncIterator[Site]:
-    """A worker on `url` and a producer on `direct`; no part of the worker may end meanwhile."""
+    """A worker on `url` and a producer on `direct`; no part of the worker may end meanwhile.
+
+    It renews leases more often than usual, since that is waited for.
+    """
+    with patch.object(heartbeat, "LONGEST_PAUSE", BEAT):
+        async with _working(url, direct, queues) as site:
+            yield site
+
+
+@asynccontextmanager
+async def _working(url: str, direct: str, queues: Sequence[str]) -> AsyncIterator[Site]:
     app, producer = Windlass(url), Windlass(direct)
     site = Site(app, producer, queues)
     worker = await app.worker(WorkerSettings(queues=tuple(queues), lease=LEASE))

@@ -24,7 +24,8 @@ from windlass.worker import fetcher, presence
 from windlass.worker.fetcher import LONGEST_WAIT
 from windlass.worker.worker import Worker
 
-OUTAGE = 3.0
+OUTAGE = 2.5
+"""In seconds: longer than the shorter of the two patiences below, with its time-out."""
 
 log = logging.getLogger(__name__)
 
