@@ -9,6 +9,7 @@ import pytest
 from tests.dashboard.browser import Chromium, Watched, chromium
 from tests.dashboard.house import House, house
 from tests.dashboard.screen import Screen
+from tests.servers.ports import free_port
 
 Visit = Callable[..., Screen]
 
@@ -30,10 +31,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+@pytest.fixture(scope="session")
+def port() -> int:
+    """Where all servers listen, one after another: the browser knows their scripts from before."""
+    return free_port()
+
+
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[House]:
+def shop(tmp_path: Path, port: int) -> Iterator[House]:
     """A server and a worker that end with the test."""
-    with house(tmp_path) as made:
+    with house(tmp_path, http_port=port) as made:
         yield made
 
 
@@ -45,7 +52,7 @@ def visit(browser: Chromium, shop: House) -> Iterator[Visit]:
     def visit(
         path: str = "", *, base: str = "", expected: Sequence[str] = (), **options: Any
     ) -> Screen:
-        watched = Watched(browser.browser, expected, **options)
+        watched = Watched(browser.pages.take(**options), expected)
         screen = Screen(watched, base or shop.url)
         opened.append(screen)
         screen.goto(path)
@@ -54,5 +61,6 @@ def visit(browser: Chromium, shop: House) -> Iterator[Visit]:
     yield visit
     faults = [fault for screen in opened for fault in screen.faults]
     for screen in opened:
-        browser.run(screen.close)
+        browser.run(screen.leave)
+        browser.run(browser.pages.give_back, screen.page)
     assert not faults

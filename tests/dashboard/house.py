@@ -31,7 +31,9 @@ WORKING = WorkerSettings(queues=("*",), concurrency=8)
 class House:
     """What a test has besides its page. Methods may be called from any thread."""
 
-    def __init__(self, folder: Path, loop: asyncio.AbstractEventLoop, **settings: Any) -> None:
+    def __init__(
+        self, folder: Path, loop: asyncio.AbstractEventLoop, http_port: int = 0, **settings: Any
+    ) -> None:
         self._loop = loop
         history = HistorySettings(url=f"sqlite:///{folder}/history.db", interval=0.05)
         self.shop = Shop(f"sqlite:///{folder}/jobs.db", history=history)
@@ -40,7 +42,7 @@ class House:
         self._worker: Worker | None = None
         self._besides = AsyncExitStack()
         self._obedience: asyncio.Task[None]
-        self.port = 0
+        self.port = http_port
 
     @property
     def url(self) -> str:

@@ -48,8 +48,8 @@ class Screen:
     def faults(self) -> list[str]:
         return self._watched.faults
 
-    def close(self) -> None:
-        self._watched.close()
+    def leave(self) -> None:
+        self._watched.leave()
 
     def goto(self, path: str) -> None:
         self.page.goto(path if ":" in path[:8] else f"{self.base}/{path}")

@@ -37,6 +37,8 @@ def test_a_schedule_is_added_and_removed(shop: House, visit: Visit) -> None:
     screen.answer("Add")
     row = screen.row("greeting")
     expect(row).to_contain_text("added")
+    shop.wait_for_history(1)
+    screen.page.keyboard.press("r")
     expect(row.locator(".state")).to_have_text("completed")
     screen.click("Remove greeting")
     screen.answer("Remove")

@@ -107,7 +107,7 @@ def test_a_phone_shows_every_view_and_every_button_without_sideways_scrolling(
 
 
 def test_the_first_paint_is_small(shop: House, visit: Visit) -> None:
-    screen = visit("about:blank")
+    screen = visit("about:blank", fresh=True)
     wire = screen.page.context.new_cdp_session(screen.page)
     wire.send("Network.enable")
     sent: list[int] = []
@@ -118,7 +118,7 @@ def test_the_first_paint_is_small(shop: House, visit: Visit) -> None:
 
 
 def test_the_page_may_load_nothing_from_elsewhere(shop: House, visit: Visit) -> None:
-    screen = visit("about:blank")
+    screen = visit("about:blank", fresh=True)
     hosts: set[str] = set()
     screen.page.on(
         "request", lambda request: hosts.add(re.sub(r"(//[^/]+)/.*", r"\1", request.url))

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 from tests.dashboard.conftest import Visit
 from tests.dashboard.house import House
 from windlass import chain, group
+from windlass.core.states import State
 
 
 def test_a_workflow_is_drawn_and_followed(shop: House, visit: Visit) -> None:
@@ -36,6 +37,8 @@ def test_a_workflow_is_cancelled_and_retried(shop: House, visit: Visit) -> None:
     shop.open()
     screen.click("Retry what failed")
     screen.says("replayed.")
+    shop.wait_for(State.COMPLETED, id)
+    screen.page.keyboard.press("r")
     expect(screen.page.locator("h1 .state")).to_have_text("completed")
     expect(screen.page.locator(".gantt li")).to_have_count(2)
 
