@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.engines import sqlite_in
 from windlass import Windlass
 
 
 @pytest.fixture(params=["memory", "sqlite"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db"
+    return "memory://" if request.param == "memory" else sqlite_in(tmp_path)
 
 
 @pytest.fixture
