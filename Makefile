@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench soak docs screenshots clean
+.PHONY: help demo test quick check bench soak docs screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -19,9 +19,22 @@ demo: $(VENV)/.base  ## See Windlass run: needs no server, only Python
 
 # Tests start servers by forking: gRPC would revive its threads in the child, which may then hang.
 # They start hundreds of interpreters: where compiled files are not kept, each compiles everything.
+PYTEST := PYTHONDONTWRITEBYTECODE= GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/pytest
+
 test: $(VENV)/.dev  ## Run the tests against real servers (ARGS="-k retry -n 0")
 	@scripts/servers
-	@PYTHONDONTWRITEBYTECODE= GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/pytest -n 3 --dist worksteal $(ARGS)
+	@$(PYTEST) -n 3 --dist worksteal $(ARGS)
+
+QUICK := tests/core tests/workflows tests/admin tests/scheduler tests/stores/test_*.py \
+	tests/conformance/test_suite.py
+
+quick: $(VENV)/.dev  ## Run the core, and the contract on four stores, in a minute (ARGS=tests/core/test_cron.py)
+ifeq ($(ARGS),)
+	@scripts/servers
+	@$(PYTEST) -n 2 --dist worksteal --stores memory,sqlite,redis,postgres -k "not (test_bounded or mariadb)" $(QUICK)
+else
+	@$(PYTEST) $(ARGS)
+endif
 
 check: $(VENV)/.dev  ## Lint, formatting, types, and who may import whom
 	$(BIN)/ruff check

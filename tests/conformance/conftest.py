@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.place import Place
-from tests.conformance.stores import EXEMPT, is_kept_open, maker, stores_of
+from tests.conformance.stores import EXEMPT, STORES, is_kept_open, maker, stores_of
 from windlass.stores.contract import Store
 from windlass.testing.clock import FakeClock
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "place" in metafunc.fixturenames:
-        stores = stores_of(metafunc.definition.name.removeprefix("test_"))
+        asked_for = metafunc.config.getoption("stores")
+        check = metafunc.definition.name.removeprefix("test_")
+        stores = [name for name in stores_of(check) if name in (asked_for or STORES)]
         metafunc.parametrize("place", stores, indirect=True)
 
 

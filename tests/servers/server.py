@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from tests.servers import process
+from tests.servers import process, versions
 
 
 class DidNotStart(Exception):
@@ -68,6 +68,7 @@ class Server:
         """Start the server and return once it answers."""
         if self._process is not None:
             raise RuntimeError(f"{self.command[0]} is already running")
+        versions.note(self.command[0])
         started = process.spawn(self.command, self.folder, self._log)
         self._process, self._guard = started, process.guard(started, self.folder)
         process.wait_until(lambda: started.poll() is not None or self.answers())

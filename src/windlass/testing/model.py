@@ -121,10 +121,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.loop.close()
 
     def run_async(self, step: Awaitable[T]) -> T:
-        async def run() -> T:
-            return await step
-
-        return self.loop.run_until_complete(run())
+        return self.loop.run_until_complete(step)
 
     def both(self, step: Callable[[Store], Coroutine[Any, Any, T]]) -> tuple[T, T]:
         """The answers of the specification and of the store under test."""
