@@ -19,6 +19,8 @@ from windlass.testing.clock import START
 TEXTS = st.sampled_from(["boom", "Boom 💥", "no route", "%"])
 LABELS = st.dictionaries(st.sampled_from("ab"), st.sampled_from(["1", "2"]), max_size=2)
 FEW = st.integers(0, 5)
+WINDOWS = (2_000, 3)
+"""How many lines a search looks at in one go."""
 
 lines = st.builds(
     line,
@@ -102,30 +104,37 @@ async def listing(archive: Archive, query: dict[str, Any]) -> list[Job]:
             return found
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("window", [2_000, 3])
+async def fill(archive: Archive, entries: list[Entry]) -> None:
+    """Let it have these alone."""
+    while await archive.prune(1_000, most=0):
+        pass
+    await archive.keep(entries)
+
+
 def test_a_search_finds_what_a_loop_over_all_jobs_finds(
-    engine: str,
-    window: int,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("windlass.history.find.WINDOW", window)
-    archive = open_archive(fresh_url(engine, request, tmp_path))
+    # The same jobs and searches for each: to make them up takes longer than to search.
+    archives = {name: open_archive(fresh_url(name, request, tmp_path)) for name in ENGINES}
+
+    def wanted_of(entries: list[Entry], query: dict[str, Any]) -> list[Job]:
+        wanted = HistoryQuery(**query)
+        found = [entry for entry in newest(entries) if matches(entry, wanted)]
+        found.sort(key=lambda entry: key(entry, wanted.sort), reverse=not wanted.ascending)
+        return [entry.job for entry in found]
 
     async def check(entries: list[Entry], asked: list[dict[str, Any]]) -> None:
-        while await archive.prune(1_000, most=0):
-            pass
-        await archive.keep(entries)
-        for query in asked:
-            wanted = HistoryQuery(**query)
-            expected = [entry for entry in newest(entries) if matches(entry, wanted)]
-            expected.sort(key=lambda entry: key(entry, wanted.sort), reverse=not wanted.ascending)
-            assert await listing(archive, query) == [entry.job for entry in expected]
+        await asyncio.gather(*[fill(archive, entries) for archive in archives.values()])
+        expected = [wanted_of(entries, query) for query in asked]
+        for window in WINDOWS:
+            monkeypatch.setattr("windlass.history.find.WINDOW", window)
+            for name, archive in archives.items():
+                for query, wanted in zip(asked, expected, strict=True):
+                    assert await listing(archive, query) == wanted, (name, window)
 
     with asyncio.Runner() as runner:
-        runner.run(archive.open())
+        for archive in archives.values():
+            runner.run(archive.open())
 
         @settings(max_examples=150, suppress_health_check=list(HealthCheck))
         @given(
@@ -136,4 +145,5 @@ def test_a_search_finds_what_a_loop_over_all_jobs_finds(
             runner.run(check(entries, asked))
 
         search()
-        runner.run(archive.close())
+        for archive in archives.values():
+            runner.run(archive.close())
