@@ -7,6 +7,7 @@ loses everything and there would be nothing to test.
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,21 @@ def serve_packaged(name: str, package: str, *options: str) -> Iterator[Server]:
 
 def tell(port: int, *words: object) -> Any:
     """What a server answers to one command. Nothing is repeated; waits at most 10 s."""
-    client: Any = Redis(
+    client = _client(port)
+    try:
+        return client.execute_command(*words)
+    finally:
+        # The server may be another one by the next time.
+        client.connection_pool.disconnect(inuse_connections=False)
+
+
+@cache
+def _client(port: int) -> Any:
+    """To make one takes longer than what is asked of it."""
+    return Redis(
         port=port,
         socket_timeout=10,
         decode_responses=True,
         protocol=2,
         retry=Retry(NoBackoff(), 0),
     )
-    with client:
-        return client.execute_command(*words)

@@ -7,6 +7,7 @@ take over, those of the other masters go on.
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 from redis import RedisError
 
@@ -36,6 +37,12 @@ class Cluster:
             if any(slot in slots for slots in node.slots):
                 return self._server(node)
         raise Unhealthy(f"no master has slot {slot}")
+
+    def slots_with(self, slot: int) -> frozenset[int]:
+        """All slots of the server that owns this one."""
+        port = self.master_of(slot).port
+        owner = next(node for node in self._view() if node.port == port)
+        return frozenset(chain(*owner.slots))
 
     def replica_of(self, server: Server) -> Server:
         """A running replica of `server`."""
@@ -70,8 +77,10 @@ class Cluster:
     def is_healthy(self) -> bool:
         """Whether every node is there and sees all others well, and every replica is in sync."""
         try:
-            views = [view(node.port) for node in self.nodes]
-            return all(map(self._is_whole, views)) and all(map(_is_ready, self.nodes))
+            # One after the other: the first that is not well spares asking the rest.
+            return all(self._is_whole(view(node.port)) for node in self.nodes) and all(
+                map(_is_ready, self.nodes)
+            )
         except RedisError:
             return False
 

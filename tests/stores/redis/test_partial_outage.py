@@ -36,11 +36,8 @@ class Sides:
 
     def __init__(self, store: RedisStore, cluster: Cluster) -> None:
         self._store = store
-        self._doomed = {
-            shard.number
-            for shard in store._shards
-            if cluster.master_of(shard._keys.slot) is cluster.master_of(0)
-        }
+        doomed = cluster.slots_with(0)
+        self._doomed = {each.number for each in store._shards if each._keys.slot in doomed}
         assert 0 < len(self._doomed) < len(store._shards)
         words = [f"word-{n}" for n in range(100)]
         self.gone = [word for word in words if self._of_queue(word) in self._doomed]
