@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -62,17 +63,27 @@ def api() -> Iterator[Served]:
             yield served
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    """Connections that all requests share; of cookies they share none."""
+    with requests.Session() as session:
+        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+        yield session
+
+
 @schema.parametrize()
-def test_the_api_keeps_to_its_description(case: Any, api: Served) -> None:
+def test_the_api_keeps_to_its_description(
+    case: Any, api: Served, session: requests.Session
+) -> None:
     path: dict[str, Any] = case.path_parameters
     if path and case.meta.generation.mode.is_positive and len(next(iter(path.values()))) % 3:
         # Names that are made up find nothing; most of the time there is to be something.
         case.path_parameters = dict.fromkeys(path, "there")
         job = {"task": "greet", "args": ["Ada"], "id": "there", "queue": "there"}
-        requests.post(f"{api.url}{V1}/jobs", json=job).raise_for_status()
+        session.post(f"{api.url}{V1}/jobs", json=job).raise_for_status()
         schedule: Any = {"text": "0 9 * * *", "job": {"task": "refuse", "queue": "there"}}
-        requests.put(f"{api.url}{V1}/cron/there", json=schedule).raise_for_status()
-    case.call_and_validate(base_url=api.url, checks=CHECKS)
+        session.put(f"{api.url}{V1}/cron/there", json=schedule).raise_for_status()
+    case.call_and_validate(base_url=api.url, session=session, checks=CHECKS)
 
 
 def test_the_description_is_valid() -> None:
