@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from tests.app.engines import sqlite_in
 from tests.dashboard.shop import Shop
 from tests.server.hosting import hosting
 from windlass.config import HistorySettings, ServerSettings, WorkerSettings
@@ -36,7 +37,7 @@ class House:
     ) -> None:
         self._loop = loop
         history = HistorySettings(url=f"sqlite:///{folder}/history.db", interval=0.05)
-        self.shop = Shop(f"sqlite:///{folder}/jobs.db", history=history)
+        self.shop = Shop(sqlite_in(folder), history=history)
         self._settings = SETTINGS | settings
         self._server: Server | None = None
         self._worker: Worker | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.app.engines import sqlite_in
 from tests.server.grpc.client import Client, Served, served
 from windlass import Windlass
 
@@ -15,7 +16,7 @@ Serve = Callable[..., Awaitable[Served]]
 
 @pytest.fixture(params=["memory", "sqlite"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/jobs.db"
+    return "memory://" if request.param == "memory" else sqlite_in(tmp_path)
 
 
 @pytest.fixture

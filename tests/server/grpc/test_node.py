@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.engines import sqlite_in
 from tests.server.grpc.client import Served, until
 from tests.server.grpc.node import NodeWorker, example
 from tests.servers.server import Server
@@ -25,7 +26,7 @@ _serial = count()
 @pytest.fixture(params=["sqlite", "redis"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/jobs.db"
+        return sqlite_in(tmp_path)
     server: Server = request.getfixturevalue("redis_server")
     return f"{server.url}?namespace=node_{os.getpid()}_{next(_serial)}"
 
