@@ -15,7 +15,7 @@ from pathlib import Path
 SIZE = "4g"
 """What it may grow to; it takes only what is in it."""
 
-FULL_FOR = 0.7
+FULL_FOR = 0.5
 
 
 @contextmanager

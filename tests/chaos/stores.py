@@ -21,6 +21,9 @@ from tests.servers.redis_sentinel import Sentinels, serve_sentinel
 from tests.servers.server import Server, Unhealthy
 from windlass.testing.chaos.trouble import StoreHarm
 
+FAULT = 0.5
+"""How long a store stands still, or is without memory, in seconds."""
+
 
 class Site(NamedTuple):
     """Where processes work, and what can be done to the store there."""
@@ -65,14 +68,14 @@ def restart(server: Server) -> None:
 
 async def freeze(server: Server) -> None:
     server.freeze()
-    await asyncio.sleep(0.7)
+    await asyncio.sleep(FAULT)
     server.thaw()
 
 
 async def starve(server: Server) -> None:
     """Let it have less memory than it uses, so that it refuses what would need more."""
     await asyncio.to_thread(tell, server.port, "CONFIG", "SET", "maxmemory", "100kb")
-    await asyncio.sleep(0.7)
+    await asyncio.sleep(FAULT)
     await asyncio.to_thread(tell, server.port, "CONFIG", "SET", "maxmemory", "0")
 
 

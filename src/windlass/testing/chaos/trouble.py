@@ -83,8 +83,8 @@ class Trouble:
 
     async def _harm_the_store(self) -> None:
         """Evenly over the time, all in turn, in an order that chance has chosen; then again."""
-        # Half of the time: a harm takes about as long as the peace before it.
-        pause = min(self._plan.seconds / (len(self._harms) + 1) / 2, LONGEST_PEACE)
+        # Less, for a harm takes its time as well.
+        pause = min(0.7 * self._plan.seconds / (len(self._harms) + 1), LONGEST_PEACE)
         while self._harms:
             for harm in self._chance.sample(self._harms, len(self._harms)):
                 await asyncio.sleep(pause * self._chance.uniform(0.5, 1.0))
