@@ -185,9 +185,9 @@ def test_an_annotated_result_comes_back_as_itself(
 
 @both
 @given(
-    moments=st.lists(st.datetimes() | st.datetimes(timezones=st.just(UTC))),
-    spans=st.dictionaries(st.uuids(), st.timedeltas()),
-    amounts=st.lists(st.decimals(allow_nan=False)),
+    moments=st.lists(st.datetimes() | st.datetimes(timezones=st.just(UTC)), max_size=2),
+    spans=st.dictionaries(st.uuids(), st.timedeltas(), max_size=2),
+    amounts=st.lists(st.decimals(allow_nan=False), max_size=2),
 )
 def test_any_moment_span_and_amount_comes_back(
     codec: Codec, moments: Any, spans: Any, amounts: Any

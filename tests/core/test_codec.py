@@ -88,13 +88,19 @@ class Day(date):
     pass
 
 
-@given(args=st.lists(msgpack_trees, max_size=4), kwargs=st.dictionaries(text_keys, msgpack_trees))
+@given(
+    args=st.lists(msgpack_trees, max_size=2),
+    kwargs=st.dictionaries(text_keys, msgpack_trees, max_size=2),
+)
 def test_msgpack_gives_back_any_tree(args: list[Any], kwargs: dict[str, Any]) -> None:
     data = encode_call(MSGPACK, tuple(args), kwargs)
     assert decode_call(MSGPACK, data) == (args, kwargs)
 
 
-@given(args=st.lists(json_trees, max_size=4), kwargs=st.dictionaries(text_keys, json_trees))
+@given(
+    args=st.lists(json_trees, max_size=2),
+    kwargs=st.dictionaries(text_keys, json_trees, max_size=2),
+)
 def test_json_gives_back_any_tree_with_text_keys(args: list[Any], kwargs: dict[str, Any]) -> None:
     data = encode_call(JSON, tuple(args), kwargs)
     assert decode_call(JSON, data) == (args, kwargs)
