@@ -52,8 +52,8 @@ async def run_all(store: Store, runs: Counter[str]) -> None:
         assert await store.finish(done) == {job.id for job in jobs}
 
 
-async def opened(stack: AsyncExitStack, url: str, now: int) -> Store:
-    store = open_store(url, clock=lambda: now)
+async def opened(stack: AsyncExitStack, url: str, clock: Callable[[], int]) -> Store:
+    store = open_store(url, clock=clock)
     await store.open()
     stack.push_async_callback(store.close)
     return store
@@ -110,11 +110,12 @@ async def is_completed_by_the_next(
     """Whether there was such a step; if there was, the next move and workers do the rest."""
     runs: Counter[str] = Counter()
     async with AsyncExitStack() as stack:
-        await fill(await opened(stack, urls[0], START))
+        await fill(await opened(stack, urls[0], lambda: START))
     if not killed(command, urls, number):
         return False
+    now = LATER
     async with AsyncExitStack() as stack:
-        source, target = [await opened(stack, url, LATER) for url in urls]
+        source, target = [await opened(stack, url, lambda: now) for url in urls]
         await run_all(source, runs)
         await run_all(target, runs)
         report = await move(source, target, nap=at_once)
@@ -123,8 +124,7 @@ async def is_completed_by_the_next(
         assert await held(target) == {"held"}
         assert await Holds(target).look() == frozenset()
         await target.resume("held")
-    async with AsyncExitStack() as stack:
-        source, target = [await opened(stack, url, AT_LAST) for url in urls]
+        now = AT_LAST
         await run_all(target, runs)
         await run_all(source, runs)
         assert runs == dict.fromkeys(LIVE, 1)
@@ -144,8 +144,8 @@ async def steps_survived(killed: Killed, command: str, make: Callable[[], Sequen
     return number - 1
 
 
+# As a target, a Cluster stands for any Redis: between two calls they are the same.
 PAIRS = (
-    ("sqlite", "redis_server"),
     ("redis_server", "sqlite"),
     ("redis_server", "redis_cluster"),
     ("sqlite", "postgres_server"),

@@ -28,6 +28,7 @@ import time
 import traceback
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
@@ -62,6 +63,13 @@ def load(package: str = "windlass") -> None:
             load(module.name)
         else:
             importlib.import_module(module.name)
+
+
+def expand_scripts() -> None:
+    """Put together the scripts for Redis, which each program does for those that it needs."""
+    scripts = importlib.import_module("windlass.stores.redis.scripts")
+    for path in (Path(scripts.__file__ or "").parent / "lua").glob("*.lua"):
+        scripts.script(path.stem)
 
 
 class Server:
@@ -262,6 +270,7 @@ def main(number: int) -> None:
     # Ctrl-C is for whoever started this one, and for its programs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     load()
+    expand_scripts()
     gc.collect()
     gc.freeze()
     request = Server(socket.socket(fileno=number)).serve()
