@@ -13,11 +13,11 @@ STORES = ("sqlite", "redis_server", "redis_cluster")
 _serial = count()
 
 
-def url_of(request: pytest.FixtureRequest, folder: Path) -> str:
-    """The URL of a store without data, of the kind that a fixture has as its parameter."""
-    if request.param == "sqlite":
+def url_of(kind: str, request: pytest.FixtureRequest, folder: Path) -> str:
+    """The URL of a store without data: in a SQLite file, or on a server's fixture."""
+    if kind == "sqlite":
         return f"sqlite:///{folder}/jobs.db"
-    server = request.getfixturevalue(request.param)
+    server = request.getfixturevalue(kind)
     return f"{server.url}?namespace=crew-{next(_serial)}"
 
 

@@ -80,13 +80,19 @@ class Ship:
 
     @contextmanager
     def worker(
-        self, *words: str, terminal: int | None = None, interpreter: bool = False
+        self,
+        *words: str,
+        terminal: int | None = None,
+        interpreter: bool = False,
+        first: str = "",
     ) -> Iterator[subprocess.Popen[bytes]]:
         """A worker that does not outlive the test, nor do its processes.
 
         For the worker, an interpreter is started if that is wanted; for its processes, always.
+        Each of them runs the statement `first` before all else.
         """
-        arguments = [*WINDLASS, "worker", "crew:app", *words]
+        safe, option, code = WINDLASS
+        arguments = [safe, option, f"{first}\n{code}", "worker", "crew:app", *words]
         with self.log_file.open("ab") as errors:
             if interpreter:
                 process = subprocess.Popen(

@@ -4,6 +4,9 @@ from tests.acceptance.process import until
 from tests.acceptance.supervised import Ship, alive
 from windlass.core.workers import WorkerInfo
 
+OFTEN = "from windlass.worker import presence; presence.BEAT = 0.1"
+"""Workers tell of themselves, and are told to stop, every five seconds otherwise."""
+
 
 def workers(ship: Ship) -> dict[int, WorkerInfo]:
     known = ship.app.client.block(lambda store: store.workers(), "", "")
@@ -19,7 +22,7 @@ def dismiss(ship: Ship, pid: int) -> None:
 def test_a_process_that_was_told_to_stop_is_not_replaced_and_the_last_one_ends_it(
     ship: Ship,
 ) -> None:
-    with ship.worker("--processes", "2", "--concurrency", "1") as worker:
+    with ship.worker("--processes", "2", "--concurrency", "1", first=OFTEN) as worker:
         pids = ship.working(2)
         until(lambda: set(workers(ship)) == set(pids), "both to be on the list")
         ship.enqueue("hold", [(0,), (1,)])
@@ -37,7 +40,7 @@ def test_a_process_that_was_told_to_stop_is_not_replaced_and_the_last_one_ends_i
 
 
 def test_the_others_go_on(ship: Ship) -> None:
-    with ship.worker("--processes", "2") as worker:
+    with ship.worker("--processes", "2", first=OFTEN) as worker:
         one, other = ship.working(2)
         until(lambda: set(workers(ship)) == {one, other}, "both to be on the list")
         dismiss(ship, one)

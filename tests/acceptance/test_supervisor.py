@@ -144,12 +144,14 @@ def test_processes_whose_supervisor_was_killed_stop_gracefully_by_themselves(shi
 
 
 def test_one_that_does_not_stop_in_time_is_killed(ship: Ship) -> None:
-    with ship.worker(*TWO, "--shutdown-timeout", "0", "--hook-timeout", "0") as worker:
+    words = (*TWO, "--shutdown-timeout", "0", "--hook-timeout", "0")
+    sooner = "from windlass.worker import supervisor; supervisor.GRACE = 1"
+    with ship.worker(*words, first=sooner) as worker:
         victim, _ = ship.working(2)
         os.kill(victim, signal.SIGSTOP)
         assert stop(worker) == 0
         assert not alive(victim)
-    assert f"process {victim} did not stop within 5 s; killing it" in ship.log()
+    assert f"process {victim} did not stop within 1 s; killing it" in ship.log()
     assert ship.log().count("ended with exit code 0") == 1
 
 

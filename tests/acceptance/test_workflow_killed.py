@@ -17,7 +17,7 @@ DEPTH = 4
 
 @pytest.fixture(params=STORES)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return url_of(request, tmp_path)
+    return url_of(request.param, request, tmp_path)
 
 
 @pytest.fixture

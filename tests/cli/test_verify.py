@@ -1,12 +1,22 @@
 """`windlass verify`, on a store of one's own."""
 
 import json
+from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call
+from windlass.testing.chaos import plan
+from windlass.testing.chaos.plan import ChaosPlan
 
 
-def test_a_store_that_keeps_its_promises_is_said_to(call: Call, url: str, tmp_path: Path) -> None:
+def test_a_store_that_keeps_its_promises_is_said_to(
+    call: Call, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of the usual size, and with all that takes part, it is in tests/chaos.
+    small = partial(ChaosPlan, jobs=200, workers=2, producers=1, supervised=False, server=False)
+    monkeypatch.setattr(plan, "ChaosPlan", small)
     result = call("verify", url, "--theme", "elect", "--chaos", "1s")
     assert result.exit_code == 0, result.output
     assert "keeps what is promised." in result.output
