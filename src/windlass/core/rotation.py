@@ -35,10 +35,11 @@ def parse_queues(queues: Sequence[str], *, strict: bool = False) -> tuple[Served
     if not queues or isinstance(queues, str):
         raise ConfigError("queues must name at least one queue.")
     served = tuple(map(_parse, queues))
-    names = [each.name for each in served]
-    for name in names:
-        if names.count(name) > 1:
+    names = set[str]()
+    for name, _ in served:
+        if name in names:
             raise ConfigError(f"queues has {name!r} twice; name it once.")
+        names.add(name)
     if strict and any(each.weight > 1 for each in served):
         raise ConfigError("queues cannot have weights together with strict; leave out one of them.")
     return served
