@@ -12,7 +12,7 @@ import pymysql
 from asyncmy import errors
 
 from tests.servers.emptied import emptied_database
-from tests.servers.mysql_client import query
+from tests.servers.mysql_client import connect
 from tests.stores import site
 from windlass.core.clock import Clock
 from windlass.stores.mysql.store import MysqlStore
@@ -48,15 +48,16 @@ async def kill_all(url: str) -> int:
 
 
 def _kill_all(url: str) -> int:
-    others = query(
-        url,
-        "SELECT id FROM information_schema.processlist "
-        "WHERE id <> CONNECTION_ID() AND user = 'windlass'",
-    )
-    for (id,) in others:
-        # One that has gone by itself meanwhile cannot be ended any more.
-        with suppress(pymysql.OperationalError):
-            query(url, f"KILL {id}")
+    with connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM information_schema.processlist "
+            "WHERE id <> CONNECTION_ID() AND user = 'windlass'"
+        )
+        others = list(cursor.fetchall())
+        for (id,) in others:
+            # One that has gone by itself meanwhile cannot be ended any more.
+            with suppress(pymysql.OperationalError):
+                cursor.execute(f"KILL {id}")
     return len(others)
 
 

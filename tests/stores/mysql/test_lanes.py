@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
-from tests.stores.mysql.site import emptied, named, opened
+from tests.stores.mysql.site import emptied, fresh, named, opened
 from tests.stores.mysql.user import begun
 from windlass.core.lane import Lane
 from windlass.core.model import Job, Receipt, Spec, Transition
@@ -85,7 +85,10 @@ async def test_no_two_jobs_of_groups_get_one_place(url: str) -> None:
         assert rows[0][1] > 2**62
 
 
-async def test_who_has_no_group_goes_first_however_long_the_store_has_run(url: str) -> None:
+async def test_who_has_no_group_goes_first_however_long_the_store_has_run(
+    mariadb_server: Server,
+) -> None:
+    url = fresh(mariadb_server.url)
     async with opened(url) as store:
         query(url, f"ALTER TABLE {named(url, 'deltas')} AUTO_INCREMENT = {2**32}")
         await put(store, "g", spec=Spec("work", b"", group="g"))

@@ -58,6 +58,8 @@ async def test_a_primary_that_only_reads_is_left_until_it_writes_again(
             await _alter(postgres_server, "ALTER SYSTEM RESET default_transaction_read_only")
         await waiting
         assert await counts(store) == {State.PENDING: accepted + 1}
+        # Connections of other tests may not have heard yet that there are writes again.
+        await terminate_all(postgres_server.url)
 
 
 async def _stuck_insert(store: PostgresStore, id: str) -> asyncio.Task[object] | None:

@@ -136,7 +136,7 @@ async def test_a_worker_serves_them_all(server: Server, named: bool) -> None:
     store = await app.client.store()
     some = QUEUES[::40]
     await app.aenqueue_many([note.using(queue=queue).call() for queue in some])
-    worker = await app.worker(WorkerSettings(queues=QUEUES if named else ("*",), concurrency=50))
+    worker = await app.worker(WorkerSettings(queues=QUEUES if named else ("*",), concurrency=250))
     await worker.start()
     await until(lambda: runs == len(some), timeout=60)
     # Idle now: a job in any of them is met at once.
