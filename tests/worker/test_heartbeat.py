@@ -33,8 +33,8 @@ async def test_a_handler_that_blocks_the_loop_keeps_its_lease_and_that_of_others
     async def blocking() -> None:
         runs.append("blocking")
         await until(lambda: "patient" in runs)
-        # Three leases long, and nobody else gets a turn on this event loop.
-        time.sleep(3 * SHORT.lease)
+        # Two leases long, and nobody else gets a turn on this event loop.
+        time.sleep(2 * SHORT.lease)
 
     @app.task
     async def patient() -> None:

@@ -187,7 +187,7 @@ async def test_a_child_is_killed_when_its_time_is_up(app: Windlass, tmp_path: Pa
     note = tmp_path / "pid"
     # The start of a child takes what it takes, so there is one already.
     warm = await app.task(process=True)(pid).aenqueue()
-    task = app.task(process=True, timeout=3, max_retries=1, backoff=3600)(sleeping)
+    task = app.task(process=True, timeout=2, max_retries=1, backoff=3600)(sleeping)
     job = await task.aenqueue(str(note))
     await work(app, ONE)
     found = await job.aget()

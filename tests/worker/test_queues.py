@@ -11,6 +11,7 @@ from windlass.errors import ConfigError
 from windlass.handle import JobHandle
 from windlass.testing.faults import FaultyStore
 from windlass.testing.work import until, work
+from windlass.worker import fetcher
 from windlass.worker.worker import Worker
 
 Put = Callable[[str, int], Awaitable[list[JobHandle[None]]]]
@@ -106,8 +107,9 @@ async def test_an_idle_worker_is_woken_by_a_queue_that_is_new(app: Windlass, put
 
 
 async def test_a_worker_that_is_never_idle_finds_a_queue_that_is_new(
-    app: Windlass, put: Put, ran: list[str]
+    app: Windlass, put: Put, ran: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fetcher, "NEWS", 0.2)
     rounds = 0
 
     @app.task(queue="busy")
