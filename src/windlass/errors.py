@@ -43,6 +43,13 @@ Outside of the tree stand `AttemptStopped` and `AttemptParked`, which are not er
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Final
+
+LONGEST_SECONDS: Final = 100 * 366 * 24 * 60 * 60
+"""A hundred years: the longest wait that every store can hold as a moment."""
+
+LATEST_YEAR: Final = 9998
+"""The last year of which every moment is a `datetime` in every time zone."""
 
 
 class WindlassError(Exception):
@@ -229,6 +236,8 @@ class Snooze(Directive):
             raise InvalidOption("Snooze takes either a delay or until=…, exactly one of them.")
         if until is not None and until.tzinfo is None:
             raise InvalidOption("Snooze(until=…) needs a datetime with a time zone.")
+        if until is not None and until.year > LATEST_YEAR:
+            raise InvalidOption(f"Snooze(until=…) is at most the end of the year {LATEST_YEAR}.")
         self.delay = seconds(delay, "Snooze(…)") if delay is not None else None
         self.until = until
 
@@ -272,4 +281,6 @@ def seconds(value: float | timedelta, what: str) -> float:
         raise InvalidOption(
             f"{what} must be a finite number of seconds, 0 or more; got {number:g}."
         )
+    if number > LONGEST_SECONDS:
+        raise InvalidOption(f"{what} is at most 100 years.")
     return number

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from logging import LogRecord
+from math import isnan
 from typing import Any, Final
 
 import msgspec
 
 from ..errors import InvalidOption, UsageError
 from .checkpoint import Checkpoints
+from .excerpt import storable
 from .ids import new_id
 from .model import Job, Lease, Progress, Spec
 from .signal import Signals
@@ -41,10 +43,12 @@ class Context(msgspec.Struct, frozen=True, gc=False):
     def progress(self, percent: float, message: str = "") -> None:
         """Say how far the job has come. Say it as often as you like: only the last word of
         each half second is written."""
-        if not isinstance(percent, int | float) or not 0 <= percent <= 100:
+        if not isinstance(percent, int | float) or isnan(percent):
             raise InvalidOption(f"progress is a number from 0 to 100; got {percent!r}.")
         if self.report is not None:
-            self.report(self.job.lease, Progress(float(percent), message[:MAX_NOTE]))
+            # What is added up in steps may come to a little more than 100.
+            done = float(min(max(percent, 0), 100))
+            self.report(self.job.lease, Progress(done, storable(message[:MAX_NOTE])))
 
     @property
     def state(self) -> Any:

@@ -5,20 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from ..errors import InvalidOption, seconds
+from ..errors import LONGEST_SECONDS, InvalidOption, seconds
 from .clock import to_ms
-from .model import DAY_MS
 
-LONGEST_MS: Final = 100 * 366 * DAY_MS
+LONGEST_MS: Final = LONGEST_SECONDS * 1000
 
 
 def duration_ms(value: float | timedelta, what: str) -> int:
     """Seconds or a timedelta, 0 or more; `what` names it in the error for one that cannot be."""
-    number = seconds(value, what)
-    # Before it is multiplied, which the largest numbers do not survive.
-    if number > LONGEST_MS / 1000:
-        raise InvalidOption(f"{what} is at most 100 years.")
-    return to_ms(number)
+    return to_ms(seconds(value, what))
 
 
 def positive_ms(value: float | timedelta, what: str) -> int:

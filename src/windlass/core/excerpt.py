@@ -1,4 +1,4 @@
-"""What is left of a text that is too long: its two ends, which say most."""
+"""Texts that are not ours, as they are stored: without what no engine takes, and not too long."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ NEAR: Final = 200
 
 GAP: Final = "[… {:,} characters left out …]"
 WIDEST_GAP: Final = len(GAP) + 20
+
+
+def storable(text: str) -> str:
+    """Text that every engine takes: no NUL, nothing that UTF-8 cannot hold."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def excerpt(text: str, most: int) -> str:

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Final
 
 from .attempts import LogLine
-from .excerpt import excerpt
+from .excerpt import excerpt, storable
 
 MOST_LINES: Final = 200
 MOST_LETTERS: Final = 64 * 1024
@@ -67,8 +67,5 @@ class Lines:
 
 def line(at: int, level: str, logger: str, text: str) -> LogLine:
     """A line that every store can keep."""
-    return LogLine(at, level, _storable(logger[:LONGEST_NAME]), _storable(text))
-
-
-def _storable(text: str) -> str:
-    return excerpt(text, LONGEST_LINE).encode("utf-8", "backslashreplace").decode("utf-8")
+    text = storable(excerpt(text, LONGEST_LINE))
+    return LogLine(at, level, storable(logger[:LONGEST_NAME]), text)

@@ -227,6 +227,11 @@ def _labels(value: Mapping[str, str]) -> dict[str, str] | None:
         isinstance(text, str) for pair in value.items() for text in pair
     ):
         raise InvalidOption("labels is a mapping of texts to texts.")
+    for text in (*value, *value.values()):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InvalidOption(f"labels are texts that UTF-8 can hold; got {text!r}.") from None
     return dict(value) or None
 
 

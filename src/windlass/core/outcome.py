@@ -15,7 +15,7 @@ import msgspec
 
 from ..errors import AttemptParked, Retry, Snooze
 from .clock import moment_ms, to_ms
-from .excerpt import excerpt
+from .excerpt import excerpt, storable
 from .model import NEVER, Failure, Job, Transition
 from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
@@ -121,7 +121,7 @@ def failure_of(error: BaseException) -> Failure:
     try:
         message = str(error)
         trace = "".join(traceback.format_exception(type(error), error, _outside(error)))
-    except Exception as unprintable:  # a broken __str__ must not hide which error it was
+    except BaseException as unprintable:  # whatever a broken __str__ raises, the error is known
         message = f"(its text cannot be shown: {type(unprintable).__name__})"
         trace = ""
     return failure_from(type(error).__name__, message, trace)
@@ -130,10 +130,10 @@ def failure_of(error: BaseException) -> Failure:
 def failure_from(kind: str, message: str, traceback: str = "") -> Failure:
     """An error by what a program tells of it."""
     return Failure(
-        _storable(kind[:MAX_KIND]),
-        _storable(message[:MAX_MESSAGE]),
+        storable(kind[:MAX_KIND]),
+        storable(message[:MAX_MESSAGE]),
         # Both ends: the first cause comes first, and what was raised at last comes last.
-        _storable(excerpt(traceback, MAX_TRACEBACK)),
+        storable(excerpt(traceback, MAX_TRACEBACK)),
     )
 
 
@@ -143,11 +143,6 @@ def _outside(error: BaseException) -> TracebackType | None:
     while trace and trace.tb_frame.f_globals.get("__name__", "").startswith("windlass.worker"):
         trace = trace.tb_next
     return trace or error.__traceback__
-
-
-def _storable(text: str) -> str:
-    """Text that every engine takes: no NUL, nothing that UTF-8 cannot hold."""
-    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def decide(

@@ -132,7 +132,9 @@ class RetryPolicy:
         self, n: int, error: BaseException | None = None, uniform: Uniform = random.random
     ) -> float:
         """The jittered wait in seconds before retry `n`."""
-        return self.backoff.delay(n, error) * (1 - self.jitter * uniform())
+        # A policy of the user's own may give anything.
+        wait = seconds(self.backoff.delay(n, error), "The wait that a backoff gives")
+        return wait * (1 - self.jitter * uniform())
 
 
 DEFAULT_RETRY = RetryPolicy()

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..core.model import Job, Transition
+from ..core.outcome import failure_from
+from ..core.states import State
 from ..errors import StoreUnavailable
 from ..observe.events import Events
 from ..observe.ledger import NOT_RUN, Ledger
@@ -84,9 +86,54 @@ class Acker(Service):
             except StoreUnavailable as error:
                 self._settle_some(batch, error)
                 raise
-            took = self._took[: len(batch)]
-            del self._waiting[: len(batch)], self._took[: len(batch)]
-            self._settle(batch, took, held)
+            except Exception:
+                await self._finish_each(batch)
+            else:
+                took = self._take_first(len(batch))
+                self._settle(batch, took, held)
+
+    async def _finish_each(self, batch: list[Transition]) -> None:
+        """Write the moves of a batch that the store refused, one by one.
+
+        One bad move must not keep the others from being written. Tried again for ever, it would
+        stop this worker, and after its death the next one that gets the job.
+        """
+        for move in batch:
+            try:
+                held = await self._store.finish([move])
+            except StoreUnavailable:
+                raise
+            except Exception as error:
+                await self._finish_as_dead(move, error)
+            else:
+                self._settle([move], self._take_first(1), held)
+
+    async def _finish_as_dead(self, move: Transition, error: Exception) -> None:
+        """Write, in place of a move that the store refused, that the job is dead."""
+        log.error(
+            "job %s: the store cannot take the end of this attempt (%s), so the job is dead",
+            move.id,
+            move.state,
+            exc_info=error,
+        )
+        dead = dead_instead(move, error)
+        try:
+            held = await self._store.finish([dead])
+        except StoreUnavailable:
+            raise
+        except Exception:
+            log.exception("job %s: nor can it take that; its lease will end", move.id)
+            self._take_first(1)
+            self.forget((move.id, move.fence))
+            self._settle([], [], frozenset())
+        else:
+            self._settle([dead], self._take_first(1), held)
+
+    def _take_first(self, number: int) -> list[float]:
+        """Take the first moves out of the line; how long their attempts took."""
+        took = self._took[:number]
+        del self._waiting[:number], self._took[:number]
+        return took
 
     async def drain(self, timeout: float) -> None:
         """Wait until everything is written; what is not by then, its lease recovers."""
@@ -137,6 +184,18 @@ class Acker(Service):
             )
             if self._events.refused and job is not None:
                 self._events.refused(job)
+
+
+def dead_instead(move: Transition, error: Exception) -> Transition:
+    """The move in place of one that the store cannot take: the job is dead, and says why.
+
+    It is not tried again: another attempt would most likely end in the same way.
+    """
+    text = f"the store cannot take the end of this attempt ({move.state}): {error}"
+    failure = failure_from(type(error).__name__, text)
+    return Transition(
+        move.id, move.fence, State.DEAD, error=failure, queue=move.queue, ref=move.ref
+    )
 
 
 def once_each(moves: list[Transition]) -> list[Transition]:

@@ -5,12 +5,16 @@ A handler may report as often as it likes: between two writes only its last word
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Final
 
 from ..core.model import Lease, Progress, Transition
+from ..errors import StoreUnavailable
 from ..service import Service
 from ..stores.contract import Store
+
+log = logging.getLogger("windlass")
 
 INTERVAL: Final = 0.5
 
@@ -45,9 +49,28 @@ class Reporter(Service):
         if not reports:
             return
         try:
-            await self._store.report(list(reports.items()))
+            try:
+                await self._store.report(list(reports.items()))
+            except StoreUnavailable:
+                raise
+            except Exception:
+                await self._write_each(reports)
         except BaseException:
             for lease, progress in reports.items():
                 # What was said meanwhile is newer.
                 self._waiting.setdefault(lease, progress)
             raise
+
+    async def _write_each(self, reports: dict[Lease, Progress]) -> None:
+        """Write reports that the store refused together; drop those that it refuses alone.
+
+        Tried again for ever, one of them would hold up every job that ends in this worker.
+        """
+        for lease in list(reports):
+            try:
+                await self._store.report([(lease, reports[lease])])
+            except StoreUnavailable:
+                raise
+            except Exception as error:
+                log.warning("job %s: its progress cannot be stored: %s", lease.id, error)
+            del reports[lease]
