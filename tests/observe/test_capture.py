@@ -16,6 +16,7 @@ from windlass.config import WorkerSettings
 from windlass.core.attempts import AttemptRecord
 from windlass.core.lines import MOST_LINES
 from windlass.core.states import State
+from windlass.errors import StartupFailed
 from windlass.observe.capture import CaptureHandler
 from windlass.testing.work import until, work
 from windlass.worker import page
@@ -239,6 +240,30 @@ async def test_lines_can_be_seen_while_the_attempt_runs(
     await worker.stop()
     (record,) = await attempts(app, job.id)
     assert (record.state, len(record.lines)) == (State.COMPLETED, 2)
+
+
+async def test_a_worker_that_did_not_start_stops_no_other_from_keeping_lines(
+    app: Windlass,
+) -> None:
+    failing = Windlass("memory://")
+
+    @failing.on_startup
+    def refuse() -> None:
+        raise ValueError("no")
+
+    never = await failing.worker()
+    with pytest.raises(StartupFailed, match="no"):
+        await never.start()
+    await never.stop()
+
+    @app.task
+    async def talk() -> None:
+        log.warning("heard")
+
+    job = await talk.aenqueue()
+    await work(app)
+    (record,) = await attempts(app, job.id)
+    assert [each.text for each in record.lines] == ["heard"]
 
 
 async def test_two_workers_in_one_process_keep_each_line_once(app: Windlass) -> None:

@@ -40,23 +40,22 @@ class CaptureHandler(logging.Handler):
 
 _handler: Final = CaptureHandler()
 _lock: Final = threading.Lock()
-_users = 0
+_users: Final[set[object]] = set()
 
 
-def attach() -> None:
-    """Capture from now on, until `detach` was called as often."""
-    global _users
+def attach(user: object) -> None:
+    """Capture from now on, until every user has called `detach`."""
     with _lock:
-        _users += 1
-        if _users == 1:
-            logging.getLogger().addHandler(_handler)
+        _users.add(user)
+        # Again for each: a program that sets up its logging anew removes all handlers.
+        logging.getLogger().addHandler(_handler)
 
 
-def detach() -> None:
-    global _users
+def detach(user: object) -> None:
+    """Nothing happens for one that never called `attach`: its start may have failed."""
     with _lock:
-        _users -= 1
-        if _users == 0:
+        _users.discard(user)
+        if not _users:
             logging.getLogger().removeHandler(_handler)
 
 

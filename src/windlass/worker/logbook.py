@@ -71,12 +71,12 @@ class Logbook(Service):
 
     def start(self) -> None:
         if self.ear is not None:
-            attach()
+            attach(self)
         super().start()
 
     async def stop(self) -> None:
         if self.ear is not None and not self.stopping:
-            detach()
+            detach(self)
         await super().stop()
 
     def capture(self, job: Job, record: logging.LogRecord) -> None:
