@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import asyncpg
@@ -36,19 +35,6 @@ READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 NO_JIT: Final = {"jit": "off"}
 """For databases whose queries are not all known to have an index."""
-
-
-ARRAYS: Final = {
-    1000: ("_bool", 16),
-    1001: ("_bytea", 17),
-    1005: ("_int2", 21),
-    1007: ("_int4", 23),
-    1016: ("_int8", 20),
-}
-"""The arrays that our queries take, by the number of their type: name and type of an element.
-
-The numbers are a part of PostgreSQL, the same in each version and each database.
-"""
 
 
 class Connection:
@@ -131,22 +117,4 @@ async def connect(settings: Settings, session: Mapping[str, str] | None) -> Raw:
         max_cached_statement_lifetime=0,
         server_settings=dict(session or {}),
     )
-    make_arrays_known(raw)
     return raw
-
-
-def make_arrays_known(raw: Raw) -> None:
-    """Tell the driver what types of arrays there are.
-
-    Each new connection would ask the server, which takes longer than to connect. A version of the
-    driver that cannot be told asks.
-    """
-    unused = dict.fromkeys(("basetype", "range_subtype", "attrtypoids", "attrnames"))
-    with suppress(AttributeError, LookupError):
-        raw._protocol.get_settings().register_data_types(  # type: ignore[attr-defined]
-            [
-                {"oid": oid, "ns": "pg_catalog", "name": name, "kind": b"b", **unused}
-                | {"elemtype": element, "elemtype_name": name[1:], "elemdelim": ","}
-                for oid, (name, element) in ARRAYS.items()
-            ]
-        )
