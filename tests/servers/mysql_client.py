@@ -17,6 +17,8 @@ def connect(url: str, **options: Any) -> pymysql.Connection[Any]:
         user=parts.username,
         password=unquote(parts.password or ""),
         autocommit=True,
+        # It would read all the certificates of this machine before it connects.
+        ssl_disabled=True,
         **options,
     )
 
