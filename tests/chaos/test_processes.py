@@ -112,6 +112,6 @@ async def test_those_of_a_supervisor_do_their_part(tmp_path: Path) -> None:
 async def test_a_store_that_breaks_a_promise_is_found_out(
     broken: str, rule: str, tmp_path: Path
 ) -> None:
-    plan = replace(CALM, wrap=f"tests.chaos.broken:{broken}", patience=5.0)
+    plan = replace(CALM, wrap=f"tests.chaos.broken:{broken}")
     verdict = await run(f"sqlite:///{tmp_path}/jobs.db", plan)
     assert rule in {breach.rule for breach in verdict.breaches}
