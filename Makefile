@@ -19,9 +19,9 @@ demo: $(VENV)/.base  ## See Windlass run: needs no server, only Python
 
 # Tests start servers by forking: gRPC would revive its threads in the child, which may then hang.
 # They start hundreds of interpreters: where compiled files are not kept, each compiles everything.
-PYTEST := PYTHONDONTWRITEBYTECODE= GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/pytest
+PYTEST = TMPDIR=$$(scripts/tmpdir) PYTHONDONTWRITEBYTECODE= GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/pytest
 
-test: $(VENV)/.dev  ## Run the tests against real servers (ARGS="-k retry -n 0")
+test: $(VENV)/.dev $(VENV)/.compiled  ## Run the tests against real servers (ARGS="-k retry -n 0")
 	@scripts/servers
 	@$(PYTEST) -n 3 --dist worksteal $(ARGS)
 
@@ -73,6 +73,13 @@ $(VENV)/.base: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing what the tests and checks need"
 	@$(PIP) --editable '.[all]' --group dev
+	@touch $@
+
+# pytest compiles each file of tests, with asserts that say what they compared, when it first loads
+# it. Once, and half of them on each core: each of the processes that run them would do it for all.
+$(VENV)/.compiled: | $(VENV)/.dev
+	@$(PYTEST) -q --collect-only tests/[a-d]* >/dev/null & \
+	$(PYTEST) -q --collect-only tests/[e-z]*/ >/dev/null; wait
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

@@ -6,6 +6,7 @@ A server's module is imported when a test asks for the server: a test that needs
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator
@@ -51,6 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Summary(config))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from going over all tests again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

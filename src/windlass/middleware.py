@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from .core.context import Context
 from .core.keyed import keyed, refuse_functions
 from .core.model import NewJob, Receipt
-from .core.options import JobOptions, Options
+from .core.options import JobOptions, Options, checked_texts
 from .errors import InvalidOption, Veto
 from .observe.events import Events
 
@@ -177,7 +177,7 @@ class Changes(JobOptions, total=False):
 def changed(job: NewJob, **changes: Unpack[Changes]) -> NewJob:
     """The same job with other options, checked as those of `using`, or with more headers."""
     rest: dict[str, Any] = dict(changes)
-    headers = _headers(rest.pop("headers", {}))
+    headers = checked_texts(rest.pop("headers", {}), "headers")
     spec = job.spec
     now = Options(
         queue=job.queue,
@@ -207,14 +207,6 @@ def changed(job: NewJob, **changes: Unpack[Changes]) -> NewJob:
     own = {"inputs": spec.inputs, "gathers": spec.gathers, "workflow": spec.workflow}
     lane = made.spec.lane if rest.keys() & {"limit", "sequence"} else spec.lane
     return replace(made, spec=replace(made.spec, headers=kept, lane=lane, **own))
-
-
-def _headers(given: Any) -> Mapping[str, str]:
-    if not isinstance(given, Mapping) or not all(
-        isinstance(text, str) for pair in given.items() for text in pair
-    ):
-        raise InvalidOption("headers is a mapping of texts to texts.")
-    return given
 
 
 def _is_own(middleware: Middleware, name: str) -> bool:

@@ -111,6 +111,12 @@ def test_labels_are_copied_and_none_at_all_is_nothing() -> None:
     assert Options().merged({"labels": {}}).labels is None
 
 
+@pytest.mark.parametrize("labels", [{"half": "\ud800"}, {"\ud800": "half"}])
+def test_labels_that_utf8_cannot_hold_are_refused(labels: dict[str, str]) -> None:
+    with pytest.raises(InvalidOption, match="labels are texts that UTF-8 can hold"):
+        Options().merged({"labels": labels})
+
+
 def test_a_job_is_made_of_its_options() -> None:
     options = Options().merged(
         {"queue": "mail", "priority": 9, "max_retries": 1, "timeout": 2, "keep": 3, "id": "mine"}

@@ -222,17 +222,18 @@ def _moment(value: datetime, what: str) -> int:
     return moment_ms(value, what)
 
 
-def _labels(value: Mapping[str, str]) -> dict[str, str] | None:
+def checked_texts(value: Mapping[str, str], what: str) -> dict[str, str]:
+    """Names and texts of a job; `what` are they, for the error."""
     if not isinstance(value, Mapping) or not all(
         isinstance(text, str) for pair in value.items() for text in pair
     ):
-        raise InvalidOption("labels is a mapping of texts to texts.")
+        raise InvalidOption(f"{what} is a mapping of texts to texts.")
     for text in (*value, *value.values()):
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise InvalidOption(f"labels are texts that UTF-8 can hold; got {text!r}.") from None
-    return dict(value) or None
+            raise InvalidOption(f"{what} are texts that UTF-8 can hold; got {text!r}.") from None
+    return dict(value)
 
 
 def id_of(value: JobLike) -> str:
@@ -259,7 +260,7 @@ CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "id": checked_id,
     "delay": lambda value: duration_ms(value, "delay"),
     "at": lambda value: _moment(value, "at"),
-    "labels": _labels,
+    "labels": lambda value: checked_texts(value, "labels") or None,
     "expires_in": lambda value: limit_ms(value, "expires_in"),
     "expires_at": lambda value: None if value is None else _moment(value, "expires_at"),
     "depends_on": ids_of,

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from tests.servers.redis import tell
 from tests.servers.redis_cluster import Cluster
 from tests.servers.server import Server
 from tests.stores.redis.watch import counted, fresh
-from windlass import Windlass
+from windlass import Middleware, Windlass
 from windlass.core.ids import new_id
 from windlass.core.model import NewJob, Receipt
 from windlass.errors import StoreError
@@ -88,12 +90,18 @@ async def test_an_error_reaches_every_caller(redis_server: Server) -> None:
 async def test_a_job_that_cannot_be_written_fails_its_own_caller_alone(
     redis_server: Server,
 ) -> None:
-    app = Windlass(f"{redis_server.url}?namespace={new_id()}")
+    class Spoils(Middleware):
+        def enqueue(self, job: NewJob) -> NewJob:
+            if job.id != "bad":
+                return job
+            return replace(job, spec=replace(job.spec, labels={"half": "\ud800"}))
+
+    app = Windlass(f"{redis_server.url}?namespace={new_id()}", middleware=[Spoils()])
 
     @app.task
     async def note() -> None: ...
 
-    bad = note.using(labels={"half": "\ud800"})
+    bad = note.using(id="bad")
     answers = await asyncio.gather(
         bad.aenqueue(), *(note.aenqueue() for _ in range(5)), return_exceptions=True
     )
