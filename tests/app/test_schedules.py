@@ -253,6 +253,10 @@ async def test_a_worker_puts_what_is_declared(
         clock.advance(60)
         while (last := (await app.schedules.aget("pulse")).job) is None:
             await asyncio.sleep(0.01)
+        store = await app.client.store()
+        # On a Cluster the schedule has the id before the queue has the job.
+        while not await store.get([last]):
+            await asyncio.sleep(0.01)
         assert await pulse.handle(last).aresult() == "beat"
     await worker.stop()
     assert {info.name: info.declared for info in infos} == {"left": False, "pulse": True}

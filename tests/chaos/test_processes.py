@@ -74,8 +74,6 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
 
 async def test_nothing_is_lost_or_ends_twice_whatever_is_killed(site: Site) -> None:
     plan = PLAN
-    if site.url.startswith("redis"):
-        plan = replace(plan, wrap="tests.chaos.hurried:hurried")
     if "replicas=1" in site.url:
         # Nothing can be done for as long as a takeover takes.
         plan = replace(plan, seconds=1.5 * plan.seconds, kills_per_second=0.9)
