@@ -11,7 +11,7 @@ from windlass.admin.holds import NOTES, Holds
 from windlass.admin.move import Report, Stage, move
 from windlass.admin.transfer import LARGEST
 from windlass.admin.turn import ROLE, TERM
-from windlass.core.model import Job, JobQuery, Page, Receipt, Spec
+from windlass.core.model import Job, JobQuery, Page, QueueStats, Receipt, Spec
 from windlass.core.states import State
 from windlass.errors import InvalidOption, MoveRefused, StoreUnavailable
 from windlass.stores.contract import Store
@@ -199,6 +199,27 @@ async def test_running_jobs_are_waited_for(source: MemoryStore, target: MemorySt
     done = (await target.get(["a"]))["a"]
     assert (done.state, done.result) == (State.COMPLETED, b"done")
     assert await state_of(target, "b") is State.PENDING
+
+
+async def test_a_job_that_a_late_claim_takes_on_the_target_is_not_missed(
+    source: MemoryStore, target: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had begun before the queue was paused, and ends after the jobs there were counted."""
+    await put(source, "a")
+    await put(target, "b")
+    queues = target.queues
+
+    async def counted_before_the_claim() -> Sequence[QueueStats]:
+        found = await queues()
+        if any(queue.paused for queue in found) and await state_of(target, "b") is State.PENDING:
+            await target.resume("default")
+            await claim_one(target)
+            await target.pause("default")
+        return found
+
+    monkeypatch.setattr(target, "queues", counted_before_the_claim)
+    report = await move(source, target)
+    assert (report.moved.total(), report.missing) == (1, {})
 
 
 async def test_a_job_of_a_dead_worker_is_rescued_and_its_attempt_counts(

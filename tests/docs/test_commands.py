@@ -31,7 +31,7 @@ def test_it_exists(command: str) -> None:
             assert "localhost:" in command, "see test_http.py for those of a server"
         case ["make", target]:
             assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        case ["make", "test", arguments]:
+        case ["make", "test" | "quick", arguments]:
             assert arguments.startswith("ARGS=")
         case ["pip", "install", package]:
             assert extras(package) <= known_extras()

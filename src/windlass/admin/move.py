@@ -47,6 +47,10 @@ CHECKED: Final = (WAITING, frozenset({State.DEAD}))
 Those that wait are one number, for their time may come."""
 
 
+CLAIM: Final = 0.25
+"""Seconds in which a claim ends. One that began before the target was paused may take a job after
+it, which would then be missed among those that wait there."""
+
 replace = msgspec.structs.replace
 
 
@@ -176,11 +180,17 @@ class _Move:
                 if not queue.paused:
                     await self._on_source.take(queue.name)
         self._held = frozenset(queue.name for queue in queues if any(queue.counts.values()))
-        if not self._held <= self._before.keys():
-            counts = {queue.name: queue.counts for queue in await self._target.queues()}
-            for name in self._held - self._before.keys():
-                self._before[name] = counts.get(name, {})
+        new = self._held - self._before.keys()
+        if new:
+            counts = await self._target_counts()
+            if any(WAITING & counts.get(name, {}).keys() for name in new):
+                await self._nap(CLAIM)
+                counts = await self._target_counts()
+            self._before.update({name: counts.get(name, {}) for name in new})
         return queues
+
+    async def _target_counts(self) -> dict[str, Mapping[State, int]]:
+        return {queue.name: queue.counts for queue in await self._target.queues()}
 
     async def _rescue(self) -> None:
         """As the rescuer of a worker does: the attempt that was lost counts."""
