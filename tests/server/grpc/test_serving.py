@@ -3,7 +3,8 @@
 import asyncio
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -18,6 +19,7 @@ from windlass import Windlass
 from windlass.config import ServerSettings
 from windlass.errors import ConfigError
 from windlass.protocol import windlass_pb2 as pb
+from windlass.server.grpc.health import Health
 from windlass.server.server import make_server
 
 HEALTH = {each.name: each for each in METHODS if each.full_name.startswith("grpc.health.")}
@@ -50,6 +52,17 @@ async def test_who_watches_health_learns_that_the_server_stops(bare: Served) -> 
     response = health_pb2.HealthCheckResponse
     assert told == [response.SERVING, response.NOT_SERVING]
     await stopping
+
+
+async def test_a_stop_that_begins_while_the_first_status_goes_out_is_told_too() -> None:
+    draining = asyncio.Event()
+    request = health_pb2.HealthCheckRequest(service="")
+    watching: Any = Health((), draining).watch(cast("Any", SimpleNamespace(request=request)))
+    statuses = [(await anext(watching)).status]
+    draining.set()
+    statuses += [each.status async for each in watching]
+    response = health_pb2.HealthCheckResponse
+    assert statuses == [response.SERVING, response.NOT_SERVING]
 
 
 async def test_reflection_tells_what_is_served(bare: Served) -> None:

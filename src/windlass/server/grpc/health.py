@@ -34,8 +34,10 @@ class Health:
     async def watch(self, call: Call[Any]) -> AsyncIterator[Message]:
         """The status now and at each change; it changes once."""
         known = call.request.service in self._services
+        # Before the answer goes out: the server may begin to stop meanwhile.
+        is_last = self._draining.is_set()
         yield self._status() if known else _answer("SERVICE_UNKNOWN")
-        if known and self._draining.is_set():
+        if known and is_last:
             return
         await self._draining.wait()
         if known:
