@@ -9,14 +9,16 @@ import asyncio
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
+from tests.servers.layout import SHARED
 from tests.summary import Summary
 
 if TYPE_CHECKING:
@@ -52,6 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Summary(config))
+    if SHARED not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="windlass-layouts-")
+        os.environ[SHARED] = folder.name
+        config.add_cleanup(partial(os.environ.__delitem__, SHARED))
+        config.add_cleanup(folder.cleanup)
 
 
 def pytest_collection_finish() -> None:

@@ -50,6 +50,12 @@ async def place(
         await place.close()
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    """On the event loop that a worker has; the other tests run on that of asyncio."""
+    return "asyncio", {"use_uvloop": True}
+
+
 @pytest.fixture
 def clock(place: Place) -> FakeClock:
     return place.clock

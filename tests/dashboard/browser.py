@@ -37,7 +37,7 @@ FLAGS.append(f"--disable-features={UNUSED}")
 EMPTY = "http://127.0.0.1/empty"
 """Of the same site as the servers of the tests: the browser goes on with the same process."""
 
-MEDIA = {"color_scheme": "light", "reduced_motion": "no-preference"}
+MEDIA = {"color_scheme": "light", "reduced_motion": "reduce"}
 """As a new page has them."""
 
 

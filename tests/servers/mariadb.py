@@ -4,12 +4,15 @@ The log is flushed to the kernel and not to the disk: that guards against the ma
 death, not the server's, and a test can only kill the server.
 """
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.servers.account import temporary_folder
 from tests.servers.binaries import binary
+from tests.servers.layout import lay_out
 from tests.servers.mysql_client import query
 from tests.servers.ports import ask, free_port
 from tests.servers.server import Server, prepare
@@ -27,12 +30,19 @@ def serve(*options: str) -> Iterator[Server]:
     """MariaDB on a free port; `options` are added to its command line."""
     program, install = binary("mariadbd"), binary("mariadb-install-db")
     with temporary_folder("mariadb") as folder:
+        apart = f"--tmpdir={folder}"
+        lay_out("mariadb", data(folder), partial(_build, install))
+        with server(program, folder, apart, *options) as started:
+            yield started
+
+
+def _build(install: str, made: Path) -> None:
+    with temporary_folder("install") as folder:
         # Not the folder that all share: two that are laid out at once would meet there.
         apart = f"--tmpdir={folder}"
         layout = ["--auth-root-authentication-method=normal", "--skip-test-db", apart]
         prepare([install, "--no-defaults", f"--datadir={data(folder)}", *layout], folder)
-        with server(program, folder, apart, *options) as started:
-            yield started
+        shutil.move(data(folder), made)
 
 
 def server(program: str, folder: Path, *options: str) -> Server:

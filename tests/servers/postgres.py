@@ -4,14 +4,17 @@
 only kill the server. Commits still reach the kernel before they are acknowledged.
 """
 
+import shutil
 import signal
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.servers.account import temporary_folder
 from tests.servers.binaries import binary
+from tests.servers.layout import lay_out
 from tests.servers.ports import ask, free_port
 from tests.servers.server import Server, prepare
 
@@ -24,10 +27,17 @@ def serve(*options: str) -> Iterator[Server]:
     """PostgreSQL on a free port; `options` are settings such as `max_connections=20`."""
     program, initdb = binary("postgres"), binary("initdb")
     with temporary_folder("postgres") as folder:
-        layout = ["--auth=trust", "--encoding=UTF8", "--locale=C", "-N"]
-        prepare([initdb, f"--pgdata={_data(folder)}", f"--username={_USER}", *layout], folder)
+        lay_out("postgres", _data(folder), partial(_build, initdb))
         with _server(program, folder, *options) as server:
             yield server
+
+
+def _build(initdb: str, data: Path) -> None:
+    with temporary_folder("initdb") as folder:
+        layout = ["--auth=trust", "--encoding=UTF8", "--locale=C", "-N"]
+        made = _data(folder)
+        prepare([initdb, f"--pgdata={made}", f"--username={_USER}", *layout], folder)
+        shutil.move(made, data)
 
 
 @contextmanager
@@ -58,6 +68,8 @@ def _server(program: str, folder: Path, *options: str) -> Server:
         "listen_addresses=127.0.0.1",
         "unix_socket_directories=",
         "fsync=off",
+        # Pages torn by the death of the machine, which no test can bring about.
+        "full_page_writes=off",
         "max_connections=200",
         *options,
     ]
