@@ -115,7 +115,8 @@ def _decide(jobs: Sequence[NewJob], family: Family, now: int) -> Operation[list[
     left: list[Locked] = []
     for job in jobs:
         holder = holders.get(job.unique or "")
-        if holder is None or job.id in known:
+        # Of an id that the call has stored already nothing may be kept; it counts all the same.
+        if holder is None or job.id in known or job.id in family.born:
             turns.append(Turn(job))
             continue
         job_held = known.get(holder)

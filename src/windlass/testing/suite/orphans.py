@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.dependents import ORPHANED
-from ...core.model import Receipt
+from ...core.model import Receipt, Spec
 from ...core.states import FINISHED, State
 from ...stores.contract import Store
 from ..jobs import bring, counts, job_of, new_job, put, state_of
@@ -56,6 +56,20 @@ async def test_of_two_in_one_call_the_first_counts_though_nothing_is_kept_of_it(
     twins = [new_job("child", spec=after("dead", keep=0)), new_job("child")]
     assert await store.insert(twins) == [Receipt("child"), Receipt("child", duplicate=True)]
     assert not await store.get(["child"])
+
+
+async def test_the_first_of_an_id_in_one_call_keeps_another_one_from_replacing(
+    store: Store,
+) -> None:
+    await bring(store, "dead", State.DEAD)
+    await put(store, "holder", unique="k", spec=Spec("work", b"before"))
+    first = new_job("child", spec=after("dead", keep=0))
+    second = new_job("child", unique="k", conflict="replace")
+    assert await store.insert([first, second]) == [
+        Receipt("child"),
+        Receipt("child", duplicate=True),
+    ]
+    assert (await job_of(store, "holder")).spec.payload == b"before"
 
 
 async def test_a_parent_that_has_failed_already_cancels_at_once(store: Store) -> None:
