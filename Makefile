@@ -5,7 +5,7 @@ SECONDS ?= 600
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet
+INSTALL := scripts/install $(VENV)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check bench soak docs screenshots clean
@@ -67,12 +67,12 @@ $(BIN)/python:
 
 # The demo must start quickly on a fresh machine, so it does without the extras.
 $(VENV)/.base: pyproject.toml | $(BIN)/python
-	@$(PIP) --editable .
+	@$(INSTALL) --editable .
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing what the tests and checks need"
-	@$(PIP) --editable '.[all]' --group dev
+	@$(INSTALL) --editable '.[all]' --group dev
 	@touch $@
 
 # pytest compiles each file of tests, with asserts that say what they compared, when it first loads
@@ -83,5 +83,5 @@ $(VENV)/.compiled: | $(VENV)/.dev
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
-	@$(PIP) --group docs
+	@$(INSTALL) --group docs
 	@touch $@
