@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
-from tests.stores.mysql.site import emptied, named, opened
+from tests.stores.mysql.site import emptied, fresh, named, opened
 from windlass.core.model import Transition
 from windlass.core.states import State
 from windlass.stores.mysql.fold import OFTEN
@@ -17,6 +17,12 @@ from windlass.testing.jobs import claim, counts, new_job, put
 @pytest.fixture
 def url(mariadb_server: Server) -> str:
     return emptied(mariadb_server.url)
+
+
+@pytest.fixture
+def unused(mariadb_server: Server) -> str:
+    """Tables without rows that were deleted, which the server may still lock."""
+    return fresh(mariadb_server.url)
 
 
 def rows(url: str, table: str) -> int:
@@ -47,16 +53,16 @@ async def test_they_stay_few_where_workers_only_claim_and_release(url: str) -> N
         assert await counts(store) == {State.PENDING: 2}
 
 
-async def test_an_open_transaction_with_a_job_in_it_blocks_nobody(url: str) -> None:
+async def test_an_open_transaction_with_a_job_in_it_blocks_nobody(unused: str) -> None:
     """As that of a user who enqueues and then takes his time."""
-    async with opened(url) as store:
+    async with opened(unused) as store:
         await put(store, "before")
         connection = await asyncmy.connect(
-            host="127.0.0.1", port=int(url.split(":")[2].split("/")[0]), user="windlass"
+            host="127.0.0.1", port=int(unused.split(":")[2].split("/")[0]), user="windlass"
         )
         async with connection.cursor() as cursor:
             await cursor.execute("START TRANSACTION")
-            deltas, jobs = named(url, "deltas"), named(url, "jobs")
+            deltas, jobs = named(unused, "deltas"), named(unused, "jobs")
             await cursor.execute(
                 f"INSERT INTO {deltas} (queue, state, number) VALUES ('default', 'pending', 1)"
             )
@@ -75,21 +81,21 @@ async def test_an_open_transaction_with_a_job_in_it_blocks_nobody(url: str) -> N
         assert [job.id for job in await claim(store)] == ["uncommitted"]
 
 
-async def test_no_step_waits_for_a_job_that_is_not_committed(url: str) -> None:
+async def test_no_step_waits_for_a_job_that_is_not_committed(unused: str) -> None:
     """Small tables are scanned rather than looked up, if a server is let: rows of others too."""
-    async with opened(url) as store:
+    async with opened(unused) as store:
         connection = await asyncmy.connect(
-            host="127.0.0.1", port=int(url.split(":")[2].split("/")[0]), user="windlass"
+            host="127.0.0.1", port=int(unused.split(":")[2].split("/")[0]), user="windlass"
         )
         async with connection.cursor() as cursor:
             await cursor.execute("START TRANSACTION")
             await cursor.execute(
-                f"INSERT INTO {named(url, 'jobs')}"
+                f"INSERT INTO {named(unused, 'jobs')}"
                 " (id, queue, state, `rank`, place, due, keep, created_at, spec)"
                 " VALUES ('uncommitted', 'default', 'pending', 50, 1, 0, 0, 0, '')"
             )
             await cursor.execute(
-                f"INSERT INTO {named(url, 'finished')} (state, finished_at, number, id, queue,"
+                f"INSERT INTO {named(unused, 'finished')} (state, finished_at, number, id, queue,"
                 " `rank`, place, due, attempt, fence, keep, created_at, spec, expires_at)"
                 " VALUES ('dead', 1, 99, 'finished', 'default', 50, 1, 0, 1, 1, 0, 0, '', 5)"
             )
