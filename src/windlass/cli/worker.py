@@ -21,7 +21,7 @@ from ..worker.metering import metrics_for
 from ..worker.shutdown import stop_on_signals
 from ..worker.supervisor import Supervisor
 from ..worker.supervisor.note import Note
-from ..worker.supervisor.sources import named_by
+from ..worker.supervisor.sources import named_by, signed
 from ..worker.supervisor.tether import Tether, tether
 from .loop import run
 from .refusal import Refusal
@@ -85,7 +85,7 @@ def _refusals_told(line: Tether | None, folder: Path) -> Iterator[None]:
     except (WindlassError, click.ClickException) as error:
         if line is None:
             raise
-        line.tell(Note("refused", str(error), tuple(named_by(error, folder))))
+        line.tell(Note("refused", str(error), signed(named_by(error, folder))))
         sys.exit(Refusal.exit_code)
 
 

@@ -10,6 +10,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from .sources import SourceFile
+
 VARIABLE: Final = "WINDLASS_TETHER"
 """Names the socket's number to the process. Not WINDLASS_WORKER_…: those are settings."""
 
@@ -20,8 +22,8 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Literal["ready", "due", "refused", "files", "figures", "dismissed"]
     text: str = ""
     """why it is due to be replaced, why it cannot start, or why it is not ready"""
-    files: tuple[str, ...] = ()
-    """source files that it has loaded"""
+    files: tuple[SourceFile, ...] = ()
+    """source files that it has loaded, as they were then"""
     figures: bytes = b""
     """what it has counted since it started"""
 

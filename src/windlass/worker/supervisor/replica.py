@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from .note import VARIABLE, Note, decode
+from .sources import SourceFile
 
 log = logging.getLogger("windlass")
 
@@ -22,7 +23,7 @@ LONGEST_NOTE: Final = 16 * 1024 * 1024
 LAST_WORDS: Final = 1.0
 """How long to go on reading after the end; whatever the process forked may hold the line."""
 
-OnFiles = Callable[[Iterable[str]], None]
+OnFiles = Callable[[Iterable[SourceFile]], None]
 OnFigures = Callable[["Replica", Note], None]
 OnEnd = Callable[["Replica"], None]
 

@@ -16,6 +16,7 @@ LOOK: Final = 0.5
 INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 
 Signature = tuple[int, int, int]
+SourceFile = tuple[str, Signature | None]
 
 
 def loaded(folder: Path) -> frozenset[str]:
@@ -42,16 +43,20 @@ def _own(files: Iterable[str | None], folder: Path) -> frozenset[str]:
     return frozenset(str(folder.joinpath(*parts)) for parts in below if not INSTALLED & {*parts})
 
 
+def signed(files: Iterable[str]) -> tuple[SourceFile, ...]:
+    """Files with what they are now, to be told to whoever looks for changes later."""
+    return tuple((file, _signature(file)) for file in sorted(files))
+
+
 class Sources:
-    """Files to keep an eye on. Each is compared with what it was when it was first named."""
+    """Files to keep an eye on. Each is compared with what it was for who named it first."""
 
     def __init__(self) -> None:
         self._seen: dict[str, Signature | None] = {}
 
-    def add(self, files: Iterable[str]) -> None:
-        for file in files:
-            if file not in self._seen:
-                self._seen[file] = _signature(file)
+    def add(self, files: Iterable[SourceFile]) -> None:
+        for file, signature in files:
+            self._seen.setdefault(file, signature)
 
     async def changed(self) -> list[str]:
         """Wait until files have changed, and name them."""

@@ -17,7 +17,7 @@ from ..memory import MIB, resident
 from ..worker import Worker
 from .note import VARIABLE, Note, encode
 from .shipping import Shipping
-from .sources import loaded
+from .sources import loaded, signed
 
 LOOK: Final = 0.2
 """Seconds between two looks at how much was run and at the memory."""
@@ -97,7 +97,7 @@ class Tether:
         new = loaded(folder) - self._told
         if new:
             self._told |= new
-            self.tell(Note("files", files=tuple(sorted(new))))
+            self.tell(Note("files", files=signed(new)))
 
 
 def due(ran: int, mebibytes: int, settings: WorkerSettings) -> str | None:
