@@ -45,9 +45,13 @@ def test_a_subclass_of_fatal_is_fatal_too() -> None:
 @pytest.mark.parametrize(
     "error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()]
 )
-def test_what_is_no_exception_is_fatal_unless_it_was_named(error: BaseException) -> None:
-    assert RetryPolicy().is_fatal(error)
+def test_what_is_no_exception_is_retried_unless_the_rules_leave_it_out(
+    error: BaseException,
+) -> None:
+    assert not RetryPolicy().is_fatal(error)
     assert not RetryPolicy(retry_on=(type(error),)).is_fatal(error)
+    assert RetryPolicy(retry_on=(Exception,)).is_fatal(error)
+    assert RetryPolicy(fatal_on=(type(error),)).is_fatal(error)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ async def test_the_rules_for_errors_hold(app: Windlass) -> None:
         ("picky", "Picky", {"retry_on": Picky}, State.RETRY),
         ("picky", "Picky", {"fatal_on": ConnectionError}, State.DEAD),
         ("local", "Local", {"retry_on": ConnectionError}, State.RETRY),
-        ("exit", "SystemExit", {}, State.DEAD),
+        ("exit", "SystemExit", {}, State.RETRY),
+        ("exit", "SystemExit", {"retry_on": Exception}, State.DEAD),
         ("fatal", "Fatal", {}, State.DEAD),
         ("retry", "Retry", {}, State.RETRY),
     ]

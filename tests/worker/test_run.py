@@ -4,6 +4,7 @@ import asyncio
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -12,6 +13,7 @@ import pytest
 from windlass import Context, Fatal, Retry, Snooze, State, Windlass, current_context
 from windlass.core.model import Job, NewJob, Spec
 from windlass.errors import JobCancelled, JobFailed, ResultTimeout
+from windlass.task import Task
 from windlass.testing.work import work
 
 
@@ -265,9 +267,12 @@ async def test_a_result_that_cannot_be_encoded_fails_the_attempt(app: Windlass) 
     assert error is not None and error.kind == "UnencodableValue"
 
 
-async def test_a_backoff_function_that_fails_does_not_lose_the_job(app: Windlass) -> None:
+@pytest.mark.parametrize("fault", [RuntimeError, SystemExit])
+async def test_a_backoff_function_that_fails_does_not_lose_the_job(
+    app: Windlass, fault: type[BaseException]
+) -> None:
     def broken(n: int, error: BaseException | None) -> float:
-        raise RuntimeError("broken backoff")
+        raise fault("broken backoff")
 
     @app.task(backoff=broken)
     def fails() -> None:
@@ -278,32 +283,32 @@ async def test_a_backoff_function_that_fails_does_not_lose_the_job(app: Windlass
     assert (await job.aget()).state is State.RETRY
 
 
-@pytest.mark.parametrize("error", [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit])
+UNUSUAL = [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError]
+
+
+@pytest.mark.parametrize("error", [StopIteration, *UNUSUAL])
 async def test_no_exception_of_a_blocking_handler_harms_the_worker(
     app: Windlass, error: type[BaseException]
 ) -> None:
-    @app.task(max_retries=0)
+    @app.task(max_retries=1, backoff=0)
     def nasty() -> None:
         raise error("boo")
 
-    @app.task
-    def fine() -> int:
-        return 1
-
-    bad, good = await nasty.aenqueue(), await fine.aenqueue()
-    await work(app)
-    assert (await bad.aget()).state is State.DEAD
-    assert await good.aresult() == 1
+    await fails_twice_beside_another(app, nasty)
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError, GeneratorExit, SystemExit])
+@pytest.mark.parametrize("error", UNUSUAL)
 async def test_no_exception_of_an_async_handler_harms_the_worker(
     app: Windlass, error: type[BaseException]
 ) -> None:
-    @app.task(max_retries=0)
+    @app.task(max_retries=1, backoff=0)
     async def nasty() -> None:
         raise error("boo")
 
+    await fails_twice_beside_another(app, nasty)
+
+
+async def fails_twice_beside_another(app: Windlass, nasty: Task[[], Any, None]) -> None:
     @app.task
     async def fine() -> int:
         return 1
@@ -311,8 +316,46 @@ async def test_no_exception_of_an_async_handler_harms_the_worker(
     bad, good = await nasty.aenqueue(), await fine.aenqueue()
     await work(app)
     found = await bad.aget()
-    assert (found.state, found.attempt) == (State.DEAD, 1)
+    assert (found.state, found.attempt) == (State.DEAD, 2)
     assert await good.aresult() == 1
+
+
+@pytest.mark.parametrize("error", UNUSUAL)
+async def test_what_is_no_exception_is_dead_at_once_only_if_the_rules_say_so(
+    app: Windlass, error: type[BaseException]
+) -> None:
+    @app.task(retry_on=Exception)
+    async def strict() -> None:
+        raise error("boo")
+
+    @app.task(fatal_on=error)
+    async def named() -> None:
+        raise error("boo")
+
+    jobs = await strict.aenqueue(), await named.aenqueue()
+    await work(app)
+    assert [(job.state, job.attempt) for job in [await job.aget() for job in jobs]] == [
+        (State.DEAD, 1),
+        (State.DEAD, 1),
+    ]
+
+
+async def test_an_error_whose_text_ends_the_program_is_a_failure_like_others(
+    app: Windlass,
+) -> None:
+    class Rude(Exception):
+        def __str__(self) -> str:
+            raise SystemExit(9)
+
+    @app.task(max_retries=0)
+    async def rude() -> None:
+        raise Rude
+
+    bad = await rude.aenqueue()
+    await work(app)
+    error = (await bad.aget()).error
+    assert error is not None
+    assert (error.kind, error.message) == ("Rude", "(its text cannot be shown: SystemExit)")
 
 
 async def test_waiting_for_a_result_is_bounded_and_tells_cancelled_apart(app: Windlass) -> None:

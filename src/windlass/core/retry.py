@@ -116,7 +116,8 @@ class RetryPolicy:
 
     backoff: Backoff = field(default_factory=Exponential)
     jitter: float = 0.5
-    retry_on: ErrorTypes = (Exception,)
+    retry_on: ErrorTypes = (BaseException,)
+    """also what is no `Exception`: a `sys.exit()` in a handler, or a stray `CancelledError`"""
     fatal_on: ErrorTypes = ()
 
     def __post_init__(self) -> None:

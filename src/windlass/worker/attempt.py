@@ -137,8 +137,8 @@ def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:
     outcome = _outcome(error, policy)
     try:
         move = decide(job, outcome, policy)
-    except Exception:
-        # A user's own backoff function can fail; the job must not be lost by that.
+    except BaseException:
+        # A user's own backoff function can fail, or call sys.exit(); that must not lose the job.
         log.exception("the backoff of task %s failed; using the default", job.task)
         move = decide(job, outcome, DEFAULT_RETRY)
     if isinstance(outcome, Failed):
