@@ -19,7 +19,7 @@ from windlass.core.states import State
 from windlass.errors import StartupFailed
 from windlass.observe.capture import CaptureHandler
 from windlass.testing.work import until, work
-from windlass.worker import page
+from windlass.worker import logbook, page
 
 log = logging.getLogger("shop")
 
@@ -240,6 +240,39 @@ async def test_lines_can_be_seen_while_the_attempt_runs(
     await worker.stop()
     (record,) = await attempts(app, job.id)
     assert (record.state, len(record.lines)) == (State.COMPLETED, 2)
+
+
+async def test_lines_of_a_running_attempt_are_written_while_other_jobs_log_and_end(
+    app: Windlass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An end comes before each second is over; what is written meanwhile survives a crash."""
+    monkeypatch.setattr(page, "FIRST_WRITE", 0.2)
+    monkeypatch.setattr(logbook, "FIRST_WRITE", 0.2)
+    go = asyncio.Event()
+
+    @app.task
+    async def slow() -> None:
+        log.info("begun")
+        await go.wait()
+
+    @app.task
+    async def chatty() -> None:
+        log.info("one more")
+        await asyncio.sleep(0.02)
+        if not go.is_set():
+            await chatty.aenqueue()
+
+    job, _ = await slow.aenqueue(), await chatty.aenqueue()
+    worker = await app.worker()
+    await worker.start()
+    try:
+        async with asyncio.timeout(20):
+            while not (seen := await attempts(app, job.id)):
+                await asyncio.sleep(0.01)
+    finally:
+        go.set()
+        await worker.stop()
+    assert [(each.ended_at, len(each.lines)) for each in seen] == [(None, 1)]
 
 
 async def test_a_worker_that_did_not_start_stops_no_other_from_keeping_lines(
