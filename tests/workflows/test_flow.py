@@ -93,6 +93,30 @@ def test_groups_within_a_chain_each_get_what_came_before(t: Steps) -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["chain", "group", "chord"])
+def test_a_loop_can_put_flows_into_each_other_as_deep_as_it_likes(t: Steps, kind: str) -> None:
+    flow: Any = t.start.step(1)
+    for _ in range(2_000):
+        if kind == "chain":
+            flow = chain(flow, t.twice.step())
+        elif kind == "group":
+            flow = group(flow, t.start.step(1))
+        else:
+            flow = chord(group(flow), t.total.step())
+    laid = plan(flow)
+    assert len(laid.nodes) == 2_001
+    assert len(laid.leaves) == (2_001 if kind == "group" else 1)
+
+
+def test_what_a_deep_flow_puts_in_front_is_held_to_its_arguments(t: Steps) -> None:
+    flow: Any = t.twice.step()
+    for _ in range(2_000):
+        flow = chain(flow, t.twice.step())
+    assert len(plan(chain(t.start.step(1), flow)).nodes) == 2_002
+    with pytest.raises(InvalidArguments):
+        plan(flow)
+
+
 def test_chains_within_a_group_are_its_members(t: Steps) -> None:
     flow = chord(group(chain(t.start.step(), t.twice.step()), t.start.step()), t.total.step())
     names = [task for task, *_ in shape(flow)]

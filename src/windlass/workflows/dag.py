@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar, overload
 
 from ..errors import InvalidOption
-from .flow import Ends, Flow, refuse_empty
+from .flow import Ends, Flow, Layout, refuse_empty
 from .graph import Graph, Node
 
 R = TypeVar("R")
@@ -25,7 +25,8 @@ class Dag(Graph):
         refuse_empty(self.nodes, "graph")
         self.refuse_strangers(results)
 
-        def lay(into: Graph, before: Ends) -> Ends:
+        def lay(into: Graph, before: Ends) -> Layout:
+            yield from ()  # it has no parts
             if before.nodes or into.nodes:
                 raise InvalidOption("The flow of a Dag can only be the first part of another.")
             into.nodes.update(self.nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from ..core.step import Link, Part, Step
@@ -39,15 +39,21 @@ NOTHING: Final = Ends(())
 UNKNOWN: Final = Ends((), known=False)
 
 
+Layout = Generator[tuple[Part[Any], Ends], Ends | None, Ends]
+"""A flow being laid out: asks for each of its parts to be laid after some ends, gives its own."""
+
+
 class Flow(Part[R_co]):
     """Steps that run as one workflow; made by `chain`, `group`, `chord` or `Dag.flow`."""
 
-    __slots__ = ("lay",)
+    __slots__ = ("lay", "tail")
 
-    def __init__(self, lay: Callable[[Graph, Ends], Ends]) -> None:
+    def __init__(self, lay: Callable[[Graph, Ends], Layout]) -> None:
         self.lay = lay
-        """puts the nodes into a graph, after those ends, and gives its own"""
-        lay(Graph(), UNKNOWN)  # so that what cannot fit is told where it is written
+        """puts the nodes into a graph, after those ends"""
+        # So that what cannot fit is told where it is written.
+        self.tail = _lay(self, Graph(), UNKNOWN)
+        """its ends if nobody knows what comes before, in a graph that nobody needs"""
 
 
 Next = Link[A, B] | Flow[B]
@@ -62,8 +68,33 @@ def plan(part: Part[Any]) -> Plan:
 
 
 def _lay(part: Part[Any], graph: Graph, before: Ends) -> Ends:
-    if isinstance(part, Flow):
-        return part.lay(graph, before)
+    """Without recursion: flows that a loop puts into each other can be thousands deep."""
+    if not isinstance(part, Flow):
+        return _placed(part, graph, before)
+    under_way = [part.lay(graph, before)]
+    ends: Ends | None = None
+    while under_way:
+        try:
+            inner, before = under_way[-1].send(ends)
+        except StopIteration as end:
+            ends = end.value
+            under_way.pop()
+            continue
+        ends = None
+        if not isinstance(inner, Flow):
+            ends = _placed(inner, graph, before)
+        elif before.known or graph.nodes or not inner.tail.nodes:
+            under_way.append(inner.lay(graph, before))
+        else:
+            # It was checked when it was made: a chain that a loop makes longer is looked at once.
+            ends = inner.tail
+            for node in ends.nodes:
+                graph.place(node)
+    assert ends is not None
+    return ends
+
+
+def _placed(part: Part[Any], graph: Graph, before: Ends) -> Ends:
     if not isinstance(part, Step):
         raise InvalidOption(f"A flow is made of task.step(…) and of other flows; got {part!r}.")
     if not before.known:
@@ -109,9 +140,9 @@ def chain(*parts: Part[Any]) -> Flow[Any]:
     """One after the other: each step gets the result of the one before as its first argument."""
     refuse_empty(parts, "chain")
 
-    def lay(graph: Graph, before: Ends) -> Ends:
+    def lay(graph: Graph, before: Ends) -> Layout:
         for part in parts:
-            before = _lay(part, graph, before)
+            before = _of((yield part, before))
         return before
 
     return Flow(lay)
@@ -125,9 +156,11 @@ def group(*parts: Part[R]) -> Flow[list[R]]:
     """
     refuse_empty(parts, "group")
 
-    def lay(graph: Graph, before: Ends) -> Ends:
-        ends = [_lay(part, graph, before) for part in parts]
-        return Ends([node for end in ends for node in end.nodes], gathers=True)
+    def lay(graph: Graph, before: Ends) -> Layout:
+        nodes: list[Node[Any]] = []
+        for part in parts:
+            nodes += _of((yield part, before)).nodes
+        return Ends(nodes, gathers=True)
 
     return Flow(lay)
 
@@ -135,6 +168,12 @@ def group(*parts: Part[R]) -> Flow[list[R]]:
 def chord(parts: Flow[A], callback: Next[A, R], /) -> Flow[R]:
     """A group, and a step that gets the list of all its results."""
     return chain(parts, callback)
+
+
+def _of(ends: Ends | None) -> Ends:
+    """What a part came to; nothing is sent only to begin with."""
+    assert ends is not None
+    return ends
 
 
 def refuse_empty(parts: object, what: str) -> None:
