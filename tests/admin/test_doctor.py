@@ -61,6 +61,20 @@ async def test_a_counter_that_is_off_is_a_fault(store: MemoryStore, clock: FakeC
     assert finding.text == "The queue default says 2 pending jobs and has 1."
 
 
+async def test_where_there_are_too_many_jobs_small_queues_are_counted_one_by_one(
+    store: MemoryStore, clock: FakeClock
+) -> None:
+    await put(store, "a", queue="small")
+    await put(store, *(f"job-{n}" for n in range(30)), queue="large")
+    await bring(store, "done", State.COMPLETED)
+    found = await examine(store, clock, most=20)
+    assert found.counted["small"][State.PENDING] == 1
+    assert State.PENDING not in found.counted["large"]
+    assert found.counted["default"][State.COMPLETED] == 1
+    assert found.counted["large"][State.COMPLETED] == 0
+    assert ("counter", True) not in kinds(found)
+
+
 async def test_clocks_that_differ_are_a_risk(store: MemoryStore, clock: FakeClock) -> None:
     ahead = FakeClock(clock() + 3_600_000)
     (finding,) = diagnose(replace(await examine(store, ahead), risks=()))

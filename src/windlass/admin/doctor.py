@@ -15,7 +15,7 @@ import msgspec
 
 from ..core.clock import Clock
 from ..core.model import Job, JobQuery, QueueStats
-from ..core.states import FINISHED, State
+from ..core.states import FINISHED, RESCHEDULABLE, State
 from ..stores.contract import Store
 from .attention import Situation, attention
 from .moment import span
@@ -29,6 +29,9 @@ OVERDUE_MS: Final = 60_000
 CLOCK_MS: Final = 5_000
 MOST: Final = 20_000
 """The most jobs of a kind that are looked at."""
+
+BY_QUEUE: Final = RESCHEDULABLE
+"""The states whose jobs every store can list for one queue without a look at the others."""
 
 PAGE: Final = 1_000
 NAMED: Final = 3
@@ -54,7 +57,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     parents: Mapping[str, Job] = {}
     """those that blocked jobs wait for, as far as they exist"""
     counted: Mapping[str, Mapping[State, int]] = {}
-    """by listing them, for the queues that stood still meanwhile"""
+    """by listing them: of queues that stood still meanwhile, in states that were counted"""
     risks: Sequence[str] = ()
 
 
@@ -131,8 +134,8 @@ def _counters(chart: Chart) -> Iterator[Finding]:
         listed = chart.counted.get(queue.name)
         if listed is None:
             continue
-        for state in State:
-            told, found = queue.counts.get(state, 0), listed.get(state, 0)
+        for state, found in listed.items():
+            told = queue.counts.get(state, 0)
             if told != found:
                 text = f"The queue {queue.name} says {told:,} {state} jobs and has {found:,}."
                 yield Finding("counter", True, text)
@@ -171,20 +174,24 @@ async def _listed(store: Store, most: int, *states: State, queue: str | None = N
 async def _counted(
     store: Store, queues: Sequence[QueueStats], most: int
 ) -> Mapping[str, Mapping[State, int]]:
-    """Small queues, counted one by one; not those whose counts have changed meanwhile."""
-    small = [queue for queue in queues if sum(queue.counts.values()) <= most]
-    counted: dict[str, Counter[State]] = {}
+    """By state, all queues in one walk: a store that keeps jobs by state would look at all of them
+    for each queue. Not the queues whose counts have changed meanwhile."""
+    counted: dict[str, dict[State, int]] = {queue.name: {} for queue in queues}
     left = most
-    for queue in small:
-        size = sum(queue.counts.values())
-        if size > left:
-            continue
-        left -= size
-        jobs = await _listed(store, most, queue=queue.name)
-        counted[queue.name] = Counter(job.state for job in jobs)
+    for state in State:
+        told = {queue.name: queue.counts.get(state, 0) for queue in queues}
+        if sum(told.values()) <= left:
+            left -= sum(told.values())
+            found = Counter(job.queue for job in await _listed(store, most, state))
+            for name in told:
+                counted[name][state] = found[name]
+        elif state in BY_QUEUE:
+            for name, number in told.items():
+                if 0 < number <= left:
+                    left -= number
+                    jobs = await _listed(store, most, state, queue=name)
+                    counted[name][state] = len(jobs)
     after = {queue.name: queue.counts for queue in await store.queues()}
     return {
-        queue.name: counted[queue.name]
-        for queue in small
-        if queue.name in counted and after.get(queue.name) == queue.counts
+        queue.name: counted[queue.name] for queue in queues if after.get(queue.name) == queue.counts
     }

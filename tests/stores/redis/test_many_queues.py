@@ -11,9 +11,11 @@ from tests.servers.redis_cluster import Cluster
 from tests.servers.server import Server
 from tests.stores.redis.watch import counted, fresh, used_memory
 from windlass import Windlass
+from windlass.admin.doctor import diagnose, examine
 from windlass.config import WorkerSettings
+from windlass.core.clock import system_clock
 from windlass.core.ids import new_id
-from windlass.core.model import NewJob, Transition
+from windlass.core.model import JobQuery, NewJob, Transition
 from windlass.core.states import State
 from windlass.stores.redis.store import RedisStore
 from windlass.testing.jobs import FLEETING, LEASE, finish, put
@@ -121,6 +123,20 @@ async def test_a_scheduled_job_in_each_is_small_too(store: RedisStore, server: S
     before = used_memory(server.port)
     await put_one_in_each(store, SOME, delay=60_000)
     assert (used_memory(server.port) - before) / len(SOME) < 2_048
+
+
+async def test_an_audit_looks_at_all_queues_in_one_walk(store: RedisStore, server: Server) -> None:
+    """Of each look at one of 2,000 queues, one at all of them was a part: it took their square."""
+    await put_one_in_each(store, SOME)
+    with counted(server.port) as calls:
+        chart = await examine(store, system_clock)
+    assert calls["hscan"] < len(SOME) / 4
+    assert calls["evalsha"] < len(SOME) / 4
+    assert len(chart.counted) == len(SOME)
+    assert not [finding for finding in diagnose(chart) if finding.kind == "counter"]
+    with counted(server.port) as calls:
+        page = await store.find(JobQuery(states=(State.PENDING,), queue=SOME[7]))
+    assert (len(page.jobs), calls["hscan"]) == (1, 0)
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "every queue"])

@@ -80,9 +80,10 @@ async def _of_shard(
 async def _waiting(
     shard: Shard, queue: str | None, state: State, after: Key | None, size: int
 ) -> list[Keyed]:
-    names = sorted(name for name, has, _ in await shard.counts() if has is state)
-    if queue is not None:
-        names = [name for name in names if name == queue]
+    if queue is None:
+        names = sorted(name for name, has, _ in await shard.counts() if has is state)
+    else:
+        names = [queue]  # without a look at all the others
     first = "" if after is None else str(after[0])
     names = [name for name in names if name >= first]
     found: list[Keyed] = []
