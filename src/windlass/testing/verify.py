@@ -13,6 +13,7 @@ import msgspec
 
 from ..stores.open import open_store
 from . import suite
+from .chaos.history import History
 from .chaos.plan import ChaosPlan
 from .chaos.run import run as run_chaos
 from .chaos.verdict import Verdict
@@ -53,16 +54,23 @@ def wanted(theme: str = "") -> list[suite.Check]:
 
 
 async def verify(
-    url: str, checks: Sequence[suite.Check], plan: ChaosPlan | None, told: Callable[[], None]
+    url: str,
+    checks: Sequence[suite.Check],
+    plan: ChaosPlan | None,
+    told: Callable[[], None],
+    keep: Callable[[History], None] | None = None,
 ) -> Result:
-    """Run checks, and chaos if there is a plan for it; `told` is called after each check."""
+    """Run checks, and chaos if there is a plan for it.
+
+    `told` is called after each check, and `keep` gets the history of the chaos.
+    """
     await _reach(url)
     failed = []
     async for each in _conform(url, checks):
         if each is not None:
             failed.append(each)
         told()
-    chaos = None if plan is None else await run_chaos(url, plan)
+    chaos = None if plan is None else await run_chaos(url, plan, keep=keep)
     return Result(len(checks), failed, chaos)
 
 

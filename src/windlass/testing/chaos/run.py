@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random, SystemRandom
 from time import monotonic
@@ -19,6 +19,7 @@ from ...stores.contract import Store
 from ...stores.open import open_store
 from ..place import private
 from .crew import Crew
+from .history import History
 from .plan import EVERY, LIMIT, QUEUES, SCHEDULE, ChaosPlan
 from .record import Notebook, Outcome, read
 from .rules import left_out
@@ -33,22 +34,32 @@ HEALTHY: Final = 2
 """How many workers finish what is left."""
 
 
-async def run(url: str, plan: ChaosPlan | None = None, harms: Sequence[StoreHarm] = ()) -> Verdict:
+async def run(
+    url: str,
+    plan: ChaosPlan | None = None,
+    harms: Sequence[StoreHarm] = (),
+    keep: Callable[[History], None] | None = None,
+) -> Verdict:
     """Let processes work in a private place on the server of `url`, and hurt them.
 
-    The store itself is hurt only by `harms`, which are the caller's. Nothing is left behind.
+    The store itself is hurt only by `harms`, which are the caller's. Nothing is left behind, but
+    for what `keep` does with the history.
     """
     plan = plan or ChaosPlan()
     chance = Random(plan.seed or SystemRandom().randrange(2**32))
     async with private(url) as place:
         with tempfile.TemporaryDirectory(prefix="windlass-chaos-") as folder:
-            return await _run(place, Path(folder), plan, chance, harms)
+            began = monotonic()
+            history = await _run(place, Path(folder), plan, chance, harms)
+            seconds = monotonic() - began
+    if keep is not None:
+        keep(history)
+    return judge(seconds, history.events, history.outcome)
 
 
 async def _run(
     url: str, folder: Path, plan: ChaosPlan, chance: Random, harms: Sequence[StoreHarm]
-) -> Verdict:
-    began = monotonic()
+) -> History:
     store = open_store(url)
     await store.open()
     crew = Crew(url, folder, plan, chance, Notebook(folder / "harness.jsonl"))
@@ -64,7 +75,7 @@ async def _run(
         crew.close()
         await store.close()
     books = await asyncio.to_thread(lambda: list(folder.glob("*.jsonl")))
-    return judge(monotonic() - began, read(books), outcome)
+    return History(read(books), outcome)
 
 
 async def _begun(trouble: Trouble, store: Store, folder: Path | None, patience: float) -> None:

@@ -68,11 +68,15 @@ class Plan(msgspec.Struct, frozen=True):
     """how long it is, on average, from one fault to the next"""
     snare: Snare | None = None
     """what is done instead, once, to whoever comes there first"""
+    steps: int | None = None
+    """so many things go wrong, however long that takes; None for as long as `seconds`"""
 
 
-def plan(seed: int) -> Plan:
+def plan(seed: int, steps: int | None = None) -> Plan:
+    """With `steps` there are so many jobs, and so many things go wrong."""
     chance = Random(seed)
-    number = chance.randint(4, 24)
+    drawn = chance.randint(4, 24)
+    number = drawn if steps is None else steps
     orders: list[Order] = []
     for n in range(number):
         orders.append(_order(chance, f"job-{n}", orders))
@@ -84,6 +88,7 @@ def plan(seed: int) -> Plan:
         orders=tuple(orders),
         seconds=chance.uniform(20, 90),
         trouble=chance.choice((1.0, 4.0, 15.0)),
+        steps=steps,
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ...stores.contract import Store
 from ...stores.memory import MemoryStore
-from ..chaos.record import Event, Fault
+from ..chaos.record import Event, Fault, Outcome
 from ..chaos.rules import Breach, check
 from .chance import BEGIN, determined
 from .loop import VirtualLoop
@@ -27,6 +27,9 @@ class Report(msgspec.Struct, frozen=True):
     breaches: Sequence[Breach]
     calls: int
     faults: int
+    seconds: float
+    """of the simulation's own time"""
+    outcome: Outcome
 
 
 def simulate(
@@ -48,6 +51,8 @@ def simulate(
         check(world.events, outcome),
         sum(wire.calls for wire in world.wires),
         sum(isinstance(event, Fault) for event in world.events),
+        loop.time(),
+        outcome,
     )
 
 

@@ -126,10 +126,12 @@ class World:
             return
         loop = asyncio.get_running_loop()
         until = loop.time() + self._plan.seconds
-        while loop.time() < until:
+        steps = 0
+        while loop.time() < until if self._plan.steps is None else steps < self._plan.steps:
             await asyncio.sleep(self._chance.expovariate(1 / self._plan.trouble))
             await self._harm()
             self._replace()
+            steps += 1
 
     async def _harm(self) -> None:
         chance, weather = self._chance, self._weather
