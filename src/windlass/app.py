@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Literal, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
 
 from .admin.schedules import Schedules
 from .client import Client
@@ -14,9 +14,9 @@ from .config import HistorySettings, WorkerSettings, history_settings
 from .core.batch import Batch
 from .core.clock import Clock
 from .core.codec import MAX_PAYLOAD, Codec, Codecs
+from .core.context import Context
 from .core.cron import timetable
 from .core.schedule import schedule_of
-from .core.url import without_secrets
 from .declaration import (
     OF_THE_SCHEDULE,
     AsyncFunction,
@@ -27,7 +27,9 @@ from .declaration import (
     CronDecorator,
     Declaration,
     Decorator,
+    DefaultDeclaration,
     declared,
+    declared_default,
     refuse_of_the_task,
 )
 from .errors import InvalidOption
@@ -44,6 +46,7 @@ from .worker.worker import Worker
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
+H = TypeVar("H", bound=Callable[Concatenate[Context, ...], Any])
 
 DEFAULT_URL = "sqlite:///windlass.db"
 
@@ -86,7 +89,7 @@ class Windlass(Producer):
             self.add_middleware(each)
 
     def __repr__(self) -> str:
-        return f"<Windlass {without_secrets(self.url)} with {len(self.registry)} task(s)>"
+        return f"<Windlass {self.url.split('@')[-1]} with {len(self.registry)} task(s)>"
 
     @overload
     def task(self, func: AsyncFunction[P, R], /) -> AsyncTask[P, R]: ...
@@ -116,6 +119,22 @@ class Windlass(Producer):
         self.registry.add(definition)
         self.tasks[task.name] = task
         return task
+
+    @overload
+    def default(self, func: H, /) -> H: ...
+    @overload
+    def default(self, /, **options: Unpack[DefaultDeclaration]) -> Callable[[H], H]: ...
+    def default(self, func: Any = None, /, **options: Any) -> Any:
+        """Have a function run the jobs of all tasks that this app does not have.
+
+        It takes a `Context`, of which `context.job.task` is the task, and the arguments as they
+        were enqueued: `handler(context: Context, *args, **kwargs)`. Without it such jobs are given
+        back, for a worker that knows their task.
+        """
+        if func is None:
+            return lambda func: self.default(func, **options)
+        self.registry.set_default(declared_default(func, options))
+        return func
 
     @overload
     def cron(
@@ -187,11 +206,8 @@ class Windlass(Producer):
         """
         return overriding(self.registry.overrides, resource, value)
 
-    async def worker(self, settings: WorkerSettings | None = None, *, ticks: bool = True) -> Worker:
-        """A worker for this app's tasks on the running event loop, not started yet.
-
-        With `ticks=False` it leaves schedules to others.
-        """
+    async def worker(self, settings: WorkerSettings | None = None) -> Worker:
+        """A worker for this app's tasks on the running event loop, not started yet."""
         settings = settings or WorkerSettings()
         # First: calls of a store are told only to those who listen when it is opened.
         metrics = metrics_for(self.registry.events) if settings.metrics_port else None
@@ -203,7 +219,7 @@ class Windlass(Producer):
         if self.history.is_kept:
             await store.keep_journal(True)
         ledger = Ledger(self.registry)
-        services = upkeep(store, self.registry, settings, self.history, ledger, ticks=ticks)
+        services = upkeep(store, self.registry, settings, self.history, ledger)
         limit = self._wire.max_payload
         worker = Worker(
             self.registry,

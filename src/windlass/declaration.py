@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from datetime import timedelta
+from typing import (
+    Any,
+    Concatenate,
+    Final,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    overload,
+)
 
 from .core.batch import checked_batch
 from .core.context import Context
@@ -11,7 +22,7 @@ from .core.cron import Missed
 from .core.options import JobOptions, Options, TaskOptions
 from .core.retry import BackoffLike, RetryPolicy, as_backoff
 from .core.schedule import Overlap
-from .definition import Definition, define
+from .definition import DefaultHandler, Definition, default_handler, define
 from .errors import InvalidOption
 from .task import Task
 
@@ -29,6 +40,18 @@ class Declaration(TaskOptions, total=False):
     """What `@app.task(…)` takes."""
 
     name: str
+    process: bool
+    backoff: BackoffLike
+    jitter: float
+    retry_on: ErrorTypes
+    fatal_on: ErrorTypes
+
+
+class DefaultDeclaration(TypedDict, total=False):
+    """What `@app.default(…)` takes. What it says of a job holds in the place of the job's own."""
+
+    max_retries: int
+    timeout: float | timedelta | None
     process: bool
     backoff: BackoffLike
     jitter: float
@@ -113,6 +136,19 @@ def declared(func: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Defini
     gathers = batch is not None
     definition = define(func, name, policy, takes_context=context, process=process, batch=gathers)
     return definition, Options(batch=batch).merged(rest)
+
+
+def declared_default(func: Callable[..., Any], given: Mapping[str, Any]) -> DefaultHandler:
+    """The handler of unknown tasks, from what the decorator was given."""
+    for option in given:
+        if option not in DefaultDeclaration.__annotations__:
+            known = ", ".join(DefaultDeclaration.__annotations__)
+            raise InvalidOption(f"A default handler has no option {option}: known are {known}.")
+    rest = dict(given)
+    process, policy = rest.pop("process", False), _policy(rest)
+    options = Options().merged(rest)
+    own = {name: getattr(options, name) for name in rest}
+    return default_handler(func, policy, own, process=process)
 
 
 def refuse_of_the_task(given: Mapping[str, Any]) -> None:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from functools import cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from .core.arguments import Arguments
 from .core.batch import ItemArguments
 from .core.context import Context
+from .core.model import Job
 from .core.name import checked_name
 from .core.retry import DEFAULT_RETRY, RetryPolicy
-from .errors import InvalidOption
+from .errors import InvalidArguments, InvalidOption
 from .resources import Need
+
+ANY_NUMBER: Final = 50
+"""More arguments than a function names that does not take any number."""
 
 
 class Definition(NamedTuple):
@@ -24,11 +30,23 @@ class Definition(NamedTuple):
     arguments: Arguments
     policy: RetryPolicy
     is_async: bool
-    """on the event loop if so, in a thread if not; what a thread returns is awaited if it can be"""
+    """on the event loop if so, in a thread if not"""
     process: bool = False
     """in a child process instead"""
     batch: bool = False
     """takes a list, of which each item is a job"""
+
+
+class DefaultHandler(NamedTuple):
+    """What runs the jobs of tasks that an app does not have."""
+
+    definition: Definition
+    own: Mapping[str, int | None]
+    """what its options say of a job, by the field of the spec, in the place of what the job says"""
+
+    def taking(self, job: Job) -> Job:
+        """The job as this handler runs it; what the store has of it stays."""
+        return replace(job, spec=replace(job.spec, **self.own)) if self.own else job
 
 
 def define(
@@ -45,40 +63,45 @@ def define(
         raise InvalidOption("A task is made of a function; decorate a def or an async def.")
     kind = ItemArguments if batch else Arguments
     arguments = kind.of(func, inject=Context, leave_out=Need)
-    called = _called(func)
-    own_name = getattr(func, "__name__", None) or arguments.name
-    if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
-        raise InvalidOption(
-            f"{own_name} is a generator function, whose body would not run as a job: return a "
-            "list, or enqueue a job for each item."
-        )
     if arguments.takes_context and not takes_context:
-        raise InvalidOption(f"{own_name} takes a Context: say @app.task(context=True).")
+        raise InvalidOption(f"{func.__name__} takes a Context: say @app.task(context=True).")
     if takes_context and not arguments.takes_context:
         raise InvalidOption(
-            f"With context=True the first parameter of {own_name} must be a Context."
+            f"With context=True the first parameter of {func.__name__} must be a Context."
         )
-    # What a wrapper is, not what it wraps: it may run the function in a way of its own.
-    is_async = inspect.iscoroutinefunction(func) or inspect.iscoroutinefunction(called)
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(func))
     if process:
         _refuse_process(func, arguments, is_async)
     if batch and takes_context:
         raise InvalidOption(
-            f"{own_name} takes batches, and a batch has no context: each of its jobs has one."
+            f"{func.__name__} takes batches, and a batch has no context: each of its jobs has one."
         )
     if batch and not arguments.takes_one():
         raise InvalidOption(
-            f"With batch=… {own_name} must take one parameter, the list, besides resources."
+            f"With batch=… {func.__name__} must take one parameter, the list, besides resources."
         )
-    checked = checked_name(name or own_name, "name of a task")
+    checked = checked_name(name or func.__name__, "name of a task")
     return Definition(checked, func, arguments, policy, is_async, process, batch)
 
 
-def _called(func: Callable[..., Any]) -> Callable[..., Any]:
-    """What runs when `func` is called: inside of partials, the `__call__` of an object."""
-    while isinstance(func, partial):
-        func = func.func
-    return func if inspect.isroutine(func) else type(func).__call__
+def default_handler(
+    func: Callable[..., Any],
+    policy: RetryPolicy,
+    own: Mapping[str, int | None],
+    *,
+    process: bool = False,
+) -> DefaultHandler:
+    """A handler of any task; it must take whatever the job of another one brings."""
+    definition = define(func, None, policy, takes_context=True, process=process)
+    try:
+        definition.arguments.check((), {})
+        definition.arguments.check((None,) * ANY_NUMBER, {"any name": None})
+    except InvalidArguments:
+        raise InvalidOption(
+            f"{definition.name} is to take the arguments of any task: declare it as "
+            f"{definition.name}(context: Context, *args, **kwargs)."
+        ) from None
+    return DefaultHandler(definition, own)
 
 
 def elsewhere(name: str) -> Definition:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import (
-    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -17,7 +16,6 @@ from typing import (
 )
 
 from .client import Client
-from .core import habits
 from .core.codec import Codecs, encode_call, too_large
 from .core.context import local_context
 from .core.keyed import Caller, keyed, refuse_functions
@@ -26,7 +24,7 @@ from .core.options import JobOptions, Options
 from .core.schedule import Schedule
 from .core.signature import signature_of
 from .core.step import Link, Step
-from .definition import Definition
+from .definition import DefaultHandler, Definition
 from .errors import InvalidOption, UnknownTask
 from .handle import JobHandle
 from .middleware import Stack
@@ -46,6 +44,8 @@ class Registry:
 
     def __init__(self) -> None:
         self._tasks: dict[str, Definition] = {}
+        self.default: DefaultHandler | None = None
+        """what runs jobs of all other tasks, if anything does"""
         self.schedules: dict[str, Schedule] = {}
         """those that the app declares, by name"""
         self.events = Events()
@@ -61,6 +61,14 @@ class Registry:
                 f"There is a task {definition.name} already; give this one name='…' of its own."
             )
         self._tasks[definition.name] = definition
+
+    def set_default(self, handler: DefaultHandler) -> None:
+        if self.default is not None:
+            raise InvalidOption(
+                f"There is a default handler already, {self.default.definition.name}; an app has "
+                "one."
+            )
+        self.default = handler
 
     def add_schedule(self, schedule: Schedule) -> None:
         if schedule.name in self.schedules:
@@ -84,9 +92,15 @@ class Registry:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether a worker could run nothing."""
+        return not self._tasks and self.default is None
+
     def needs(self) -> Iterator[Need]:
         """The resources that tasks and hooks ask for; one may come more than once."""
-        for definition in self._tasks.values():
+        default = () if self.default is None else (self.default.definition,)
+        for definition in (*self._tasks.values(), *default):
             yield from definition.arguments.left_out.values()
         for hook in (*self.on_startup, *self.on_shutdown):
             yield from hook.needs.values()
@@ -139,15 +153,6 @@ class Task(Generic[P, C, R]):
     @property
     def name(self) -> str:
         return self.definition.name
-
-    if not TYPE_CHECKING:  # or type checkers would take any attribute for one
-
-        def __getattr__(self, name: str) -> Any:
-            """Say what to use for what tasks of other queues have."""
-            text = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if hint := habits.METHODS.get(name):
-                text = f"{text}: {hint.format(task=self.__dict__.get('__name__', 'task'))}"
-            raise AttributeError(text, name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"<Task {self.definition.arguments}>"

@@ -9,7 +9,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,14 +34,6 @@ def mirrored(point: Point, *, factor: int = 1) -> Point:
     return Point(point.y * factor, point.x * factor)
 
 
-async def _doubled(number: int) -> int:
-    return 2 * number
-
-
-def wrapped_double(number: int) -> Coroutine[Any, Any, int]:
-    return _doubled(number)
-
-
 def pid() -> int:
     return os.getpid()
 
@@ -50,6 +41,10 @@ def pid() -> int:
 def about(ctx: Context, text: str) -> list[object]:
     same = current_context() is ctx
     return [ctx.id, ctx.attempt, ctx.fence, ctx.job.task, text, same]
+
+
+def anything(context: Context, *args: Any, **kwargs: Any) -> list[Any]:
+    return [context.job.task, *args]
 
 
 def climbing(ctx: Context) -> None:

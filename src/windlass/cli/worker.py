@@ -26,7 +26,7 @@ from ..worker.supervisor.tether import Tether, tether
 from .loop import run
 from .refusal import Refusal
 from .settings import settings_options
-from .target import AppName, app_name, app_option, opened, url_option, warn_of_memory
+from .target import AppName, app_name, app_option, opened, url_option
 from .text import masked
 
 log = logging.getLogger("windlass")
@@ -61,7 +61,7 @@ def worker(
         asyncio.run(_supervise(settings, reload))
         return
     with _refusals_told(line, folder), opened(name or app, url) as found:
-        if not found.registry:
+        if found.registry.is_empty:
             raise Refusal(
                 f"The app {name or app} has no tasks; import the modules that declare them "
                 "where it is made."
@@ -103,7 +103,6 @@ async def _serve(
         with stop_on_signals(stop):
             await worker.start()
             log.info("worker %s started on %s", worker.id, _description(app, settings))
-            warn_of_memory(app, "it runs what its own handlers and schedules enqueue")
             held = line.held(worker, settings, sources, figures, stop) if line else None
             async with held or nullcontext():
                 await worker.asked_to_stop()
@@ -119,6 +118,7 @@ async def _serve(
 def _description(app: Windlass, settings: WorkerSettings) -> str:
     names = sorted(app.registry)
     more = ", …" if len(names) > SHOWN_TASKS else ""
+    more += " and all others" if app.registry.default is not None else ""
     return (
         f"{masked(app.url)}: queues {','.join(settings.queues)}, "
         f"concurrency {settings.concurrency}, tasks {', '.join(names[:SHOWN_TASKS])}{more}"

@@ -15,9 +15,10 @@ from contextvars import copy_context
 from typing import Any, Final
 
 from ..core.codec import Codecs
-from ..core.model import Job, Lease, Transition
+from ..core.model import UNREADABLE, Job, Lease, Transition
 from ..core.outcome import Expired, Released, Succeeded, decide, has_expired
 from ..core.retry import DEFAULT_RETRY, RetryPolicy
+from ..definition import Definition
 from ..errors import LeaseLost, UnknownTask
 from ..middleware import Stack
 from ..observe.events import waited
@@ -194,10 +195,11 @@ class Runner:
             try:
                 definition = self._registry[job.spec.task]
             except UnknownTask:
-                if job.spec.task not in self._workflows.tasks:
+                instead = self._instead(job)
+                if instead is None:
                     move = unknown(job, self._patience)
                     return
-                definition, surroundings = self._workflows.tasks[job.spec.task], self._bare
+                definition, surroundings, job = instead
             started, policy = True, definition.policy
             if self._events.started:
                 self._events.started(job, waited(job))
@@ -234,6 +236,16 @@ class Runner:
             # Or the error, its traceback and this frame would keep each other alive.
             raised = None
             self._end(job, move, began, now)
+
+    def _instead(self, job: Job) -> tuple[Definition, Surroundings, Job] | None:
+        """What runs a job whose task the app does not have: we, its default handler, or nothing."""
+        own = self._workflows.tasks.get(job.spec.task)
+        if own is not None:
+            return own, self._bare, job
+        default = self._registry.default
+        if default is None or job.spec.content_type == UNREADABLE:
+            return None
+        return default.definition, self._surroundings, default.taking(job)
 
     def _after(
         self, job: Job, error: BaseException, policy: RetryPolicy, settled: bool
