@@ -3,7 +3,6 @@
 import re
 import tomllib
 from pathlib import Path
-from statistics import median
 
 import windlass
 from benchmarks.__main__ import NAMES as BENCHMARKS
@@ -11,7 +10,7 @@ from benchmarks.__main__ import NAMES as BENCHMARKS
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "windlass"
 
-LIMIT = 300
+LIMIT = 400
 FROZEN = {
     "stores/memory/store.py": 530,
     "testing/model.py": 600,
@@ -25,7 +24,6 @@ it: each is read from top to bottom, and in parts would say less.
 DOCSTRING = re.compile(r'(?:#.*\n|\s*\n)*r?"""\s*\S')
 """How a module begins that has one, as the formatter writes it."""
 
-MEDIAN = range(60, 151)
 LONGEST_TEST = 500
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers"}
@@ -45,11 +43,6 @@ def test_no_file_is_too_long() -> None:
     lengths = {path.relative_to(SOURCE).as_posix(): length(path) for path in modules()}
     too_long = {name: n for name, n in lengths.items() if n > FROZEN.get(name, LIMIT)}
     assert not too_long, f"split these, by what they are about: {too_long}"
-
-
-def test_most_files_are_short_and_few_are_crumbs() -> None:
-    lengths = [length(path) for path in modules() if path.name != "__init__.py"]
-    assert int(median(lengths)) in MEDIAN
 
 
 def test_no_test_file_is_too_long() -> None:
