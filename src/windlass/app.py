@@ -206,8 +206,11 @@ class Windlass(Producer):
         """
         return overriding(self.registry.overrides, resource, value)
 
-    async def worker(self, settings: WorkerSettings | None = None) -> Worker:
-        """A worker for this app's tasks on the running event loop, not started yet."""
+    async def worker(self, settings: WorkerSettings | None = None, *, ticks: bool = True) -> Worker:
+        """A worker for this app's tasks on the running event loop, not started yet.
+
+        With `ticks=False` it leaves schedules to others.
+        """
         settings = settings or WorkerSettings()
         # First: calls of a store are told only to those who listen when it is opened.
         metrics = metrics_for(self.registry.events) if settings.metrics_port else None
@@ -219,7 +222,7 @@ class Windlass(Producer):
         if self.history.is_kept:
             await store.keep_journal(True)
         ledger = Ledger(self.registry)
-        services = upkeep(store, self.registry, settings, self.history, ledger)
+        services = upkeep(store, self.registry, settings, self.history, ledger, ticks=ticks)
         limit = self._wire.max_payload
         worker = Worker(
             self.registry,

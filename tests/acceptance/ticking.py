@@ -11,14 +11,14 @@ from windlass import Windlass
 from windlass.config import WorkerSettings
 from windlass.scheduler import leader
 
-# So that a leader that was killed is replaced soon.
-vars(leader)["TERM"] = 0.5
+# So that a leader that was killed is replaced soon, and yet not before it has missed a tick.
+vars(leader)["TERM"] = 2.5
 
 
 def make(url: str) -> Windlass:
     app = Windlass(url)
 
-    @app.cron("* * * * * *", missed="all")
+    @app.cron("* * * * * *")
     async def pulse() -> None: ...
 
     return app
@@ -26,7 +26,7 @@ def make(url: str) -> Windlass:
 
 async def main(url: str) -> None:
     app = make(url)
-    worker = await app.worker(WorkerSettings(lease=1.0, rescue_interval=0.1))
+    worker = await app.worker(WorkerSettings(lease=5.0, rescue_interval=0.1))
     print("ready", flush=True)  # noqa: T201
     await worker.run()
     await app.aclose()

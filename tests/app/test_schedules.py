@@ -13,6 +13,7 @@ from windlass.config import WorkerSettings
 from windlass.core.clock import to_datetime
 from windlass.core.codec import decode_call
 from windlass.core.schedule import Schedule
+from windlass.core.states import State
 from windlass.errors import InvalidArguments, InvalidOption, UnknownSchedule, WouldBlock
 from windlass.scheduler import ticker
 from windlass.testing.clock import FakeClock
@@ -193,6 +194,62 @@ async def test_a_paused_schedule_makes_no_jobs_until_it_is_resumed(
     assert not await counts(store)
     await app.schedules.aresume("ada")
     assert (await app.schedules.aget("ada")).next_at is not None
+
+
+async def test_a_clock_that_a_test_moves_makes_every_tick(app: Windlass, clock: FakeClock) -> None:
+    """However often it is looked at, and however far it is moved at once."""
+    beats: list[int] = []
+
+    @app.cron("@every 60s")
+    async def beat() -> None:
+        beats.append(clock.now)
+
+    for number in range(10):
+        await work(app)
+        assert len(beats) == number
+        clock.advance(60)
+    await work(app)
+    assert len(beats) == 10
+
+
+async def test_a_clock_that_is_moved_by_an_hour_misses_no_hour(
+    app: Windlass, clock: FakeClock
+) -> None:
+    hours: list[int] = []
+
+    @app.cron("0 * * * *")
+    async def hourly() -> None:
+        hours.append(clock.now)
+
+    for number in range(24):
+        assert len(hours) == number
+        clock.advance(3_601)
+        await work(app)
+    assert len(hours) == 24
+
+
+async def test_a_clock_moved_far_keeps_what_a_schedule_says_of_overlap(
+    app: Windlass, clock: FakeClock
+) -> None:
+    """The job of a tick is finished before the next one comes, unless it cannot be."""
+    ran: list[str] = []
+
+    @app.cron("@every 60s", overlap="skip", context=True)
+    async def quick(context: Context) -> None:
+        ran.append(context.id)
+
+    @app.cron("@every 60s", overlap="skip", max_retries=1, backoff=3_600, jitter=0)
+    async def behind() -> None:
+        raise ConnectionError
+
+    clock.advance(600)
+    await work(app)
+    assert len(ran) == len(set(ran)) == 10
+    assert [each.last_at for each in await app.schedules.alist()] == [
+        clock.now // 60_000 * 60_000
+    ] * 2
+    states = await counts(await app.client.store())
+    assert states == {State.COMPLETED: 10, State.RETRY: 1}
 
 
 @pytest.mark.parametrize("act", ["achange", "apause", "aresume", "aremove", "atrigger", "aget"])

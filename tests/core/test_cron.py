@@ -1,7 +1,7 @@
 """When schedules tick, and what becomes of ticks that were missed."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 import pytest
 from hypothesis import given
@@ -127,12 +127,56 @@ def test_a_tick_that_is_hardly_late_is_not_missed(missed: Missed) -> None:
     assert table.due(tick, tick + GRACE_MS, missed) == []
 
 
+@pytest.mark.parametrize("missed", ["skip", "last", "all"])
+def test_every_tick_of_the_grace_is_made_up_for(missed: Missed) -> None:
+    """A leader that is killed leaves a gap of some seconds until another one leads."""
+    table = timetable("* * * * * *")
+    last = at("2026-01-01 05:00")
+    assert table.due(last, last + 11_500, missed) == [last + n * 1000 for n in range(1, 12)]
+
+
+def test_of_a_gap_beyond_the_grace_its_last_minute_is_made_up_for() -> None:
+    table = timetable("*/20 * * * * *")
+    last, now = at("2026-01-01 05:00"), at("2026-01-01 05:30:10")
+    newest = [at("2026-01-01 05:29:20"), at("2026-01-01 05:29:40"), at("2026-01-01 05:30:00")]
+    assert table.due(last, now, "skip") == newest
+    assert table.due(last, now, "last") == newest
+
+
 def test_catching_up_is_bounded_to_the_newest_ticks() -> None:
     table = timetable("* * * * * *")
     now = at("2026-01-01 00:00")
     found = table.due(0, now, "all")
     assert len(found) == MOST_MISSED
     assert found[-1] == now and found[0] == now - (MOST_MISSED - 1) * 1000
+
+
+FOLDS = {
+    "Europe/Berlin": "2026-10-25 01:00",
+    "Europe/London": "2026-10-25 01:00",
+    "America/New_York": "2026-11-01 06:00",
+    "Australia/Lord_Howe": "2026-04-04 15:00",
+}
+"""the moment, in UTC, at which the second pass of the repeated hour begins"""
+
+
+@pytest.mark.parametrize(("zone", "begins"), FOLDS.items())
+@given(
+    st.integers(0, 59),
+    st.one_of(st.integers(0, 3).map(str), st.just("*"), st.just("0-3")),
+    st.integers(-90, 90),
+)
+def test_in_the_repeated_hour_the_next_tick_is_ahead_and_the_last_one_behind(
+    zone: str, begins: str, minute: int, hour: str, offset: int
+) -> None:
+    table = timetable(f"{minute} {hour} * * *", zone)
+    moment = at(begins) + offset * MINUTE + 5_000
+    first, last = table.after(moment), next(iter(table.before(moment)))
+    assert last <= moment < first
+    assert table.after(last) == first
+    back = takewhile(lambda tick: tick > moment - DAY, table.before(moment + DAY))
+    whole = list(back)[::-1]
+    assert list(table.coming(moment - DAY, len(whole))) == whole
 
 
 EXPRESSIONS = st.sampled_from(

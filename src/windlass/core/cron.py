@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 from typing import Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
@@ -66,8 +66,7 @@ class Timetable(msgspec.Struct, frozen=True):
         """The first tick after `moment`."""
         if self.every:
             return (moment // self.every + 1) * self.every
-        tick = _ms(next(self._sim(moment)))
-        # Forwards, some are passed over where clocks change by half an hour; backwards, none is.
+        tick = next(self._forwards(moment))
         for earlier in takewhile(lambda each: each > moment, self.before(tick - 1)):
             tick = earlier
         return tick
@@ -94,20 +93,54 @@ class Timetable(msgspec.Struct, frozen=True):
         if self.every:
             newest = moment // self.every * self.every
             return iter(range(newest, 0, -self.every))
-        return map(_ms, self._sim(moment + 1, reverse=True))
+        return self._back_from(moment)
+
+    def _back_from(self, moment: int) -> Iterator[int]:
+        later = moment + 1
+        ticks = map(_ms, self._sim(later + self._turned_back(moment), reverse=True))
+        for tick in dropwhile(lambda each: each > moment, ticks):
+            if (self._offset(tick) - self._offset(later)) % 3_600:
+                # Backwards, some are passed over where clocks change by half an hour.
+                forwards = list(takewhile(later.__gt__, self._forwards(tick)))
+                yield from reversed(forwards)
+            yield tick
+            later = tick
+
+    def _forwards(self, moment: int) -> Iterator[int]:
+        """Ticks after a moment. Some are passed over where clocks change by half an hour."""
+        # In the second pass of an hour that comes twice, those of the first are over already.
+        return (each for each in map(_ms, self._sim(moment)) if each > moment)
+
+    def _offset(self, moment: int) -> int:
+        """By how many seconds the zone is ahead of UTC."""
+        offset = to_datetime(moment).astimezone(_zone(self.zone)).utcoffset()
+        return round(offset.total_seconds()) if offset else 0
 
     def due(self, last: int, now: int, missed: Missed) -> Sequence[int]:
-        """The ticks after `last` that are to run now, oldest first."""
+        """The ticks after `last` that are to run now, oldest first.
+
+        Those within the grace are not missed, however many they are: a leader was killed.
+        """
         ticks = takewhile(lambda tick: tick > last, self.before(now))
         if missed == "all":
             return list(islice(ticks, MOST_MISSED))[::-1]
-        newest = list(islice(ticks, 1))
-        return [tick for tick in newest if missed == "last" or tick >= now - GRACE_MS]
+        found = list(takewhile(lambda tick: tick >= now - GRACE_MS, ticks))
+        if missed == "last" and not found:
+            found = list(islice(self.before(now), 1))
+        return [tick for tick in reversed(found) if tick > last]
 
     def passed_over(self, last: int, tick: int) -> int:
         """How many ticks there are after `last` and before `tick`, counted up to a bound."""
         ticks = takewhile(lambda each: each > last, self.before(tick - 1))
         return sum(1 for _ in islice(ticks, MOST_PASSED))
+
+    def _turned_back(self, moment: int) -> int:
+        """By how much clocks went back, if it is a moment of the hour that comes a second time.
+
+        Ticks of the first pass come before it, those at a later time of day as well.
+        """
+        local = to_datetime(moment).astimezone(_zone(self.zone))
+        return _ms(local) - _ms(local.replace(fold=0))
 
     def _sim(self, moment: int, *, reverse: bool = False) -> CronSim:
         expression = ALIASES.get(self.text, self.text)

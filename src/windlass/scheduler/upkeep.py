@@ -28,8 +28,10 @@ def upkeep(
     settings: WorkerSettings,
     history: History | None = None,
     ledger: Ledger | None = None,
+    *,
+    ticks: bool = True,
 ) -> Sequence[Service]:
-    """A leader, and what it does while it leads."""
+    """A leader, and what it does while it leads; without `ticks` all but schedules."""
     holder = new_id()
     events = registry.events
     # A leader that is killed must have a successor before its jobs are to be rescued.
@@ -39,7 +41,7 @@ def upkeep(
         leader,
         Rescuer(store, registry, leader, settings.rescue_interval, holder, ledger, keep),
         Unblocker(store, leader),
-        Ticker(store, leader, registry.schedules, events),
+        *((Ticker(store, leader, registry.schedules, events),) if ticks else ()),
         Pruner(store, leader, settings.prune_interval),
         *(_archiving(store, holder, history, events) if history and history.is_kept else ()),
     )

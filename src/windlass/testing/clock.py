@@ -11,7 +11,7 @@ class FakeClock:
     """Hand it to a store as its clock; `advance` is the only thing that moves time."""
 
     def __init__(self, now: int = START) -> None:
-        self.now = now
+        self.began = self.now = now
 
     def __call__(self) -> int:
         return self.now

@@ -16,6 +16,7 @@ from ..core.model import JobQuery
 from ..core.states import State
 from ..stores.contract import Store
 from ..worker.worker import Worker
+from .ticks import make_ticks
 
 UNBLOCK_BATCH: Final = 1_000
 
@@ -38,15 +39,23 @@ async def counts(store: Store) -> Counter[State]:
 async def work(
     app: Windlass, settings: WorkerSettings | None = None, timeout: float = 20.0
 ) -> None:
-    """Run jobs until none is left whose time has come; the others stay waiting."""
-    worker = await app.worker(settings)
+    """Run jobs until none is left whose time has come; the others stay waiting.
+
+    Schedules make theirs first: with a `FakeClock`, of each tick since it began.
+    """
+    worker = await app.worker(settings, ticks=False)
     store = await app.client.store()
     clock = app.clock or system_clock
+
+    async def settled() -> None:
+        while not await _is_idle(worker, store, clock):
+            await asyncio.sleep(0.005)
+
     await worker.start()
     try:
         async with asyncio.timeout(timeout):
-            while not await _is_idle(worker, store, clock):
-                await asyncio.sleep(0.005)
+            await make_ticks(app, store, settled)
+            await settled()
     finally:
         await worker.stop()
 
