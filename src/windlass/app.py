@@ -17,6 +17,7 @@ from .core.codec import MAX_PAYLOAD, Codec, Codecs
 from .core.context import Context
 from .core.cron import timetable
 from .core.schedule import schedule_of
+from .core.url import without_secrets
 from .declaration import (
     OF_THE_SCHEDULE,
     AsyncFunction,
@@ -89,7 +90,7 @@ class Windlass(Producer):
             self.add_middleware(each)
 
     def __repr__(self) -> str:
-        return f"<Windlass {self.url.split('@')[-1]} with {len(self.registry)} task(s)>"
+        return f"<Windlass {without_secrets(self.url)} with {len(self.registry)} task(s)>"
 
     @overload
     def task(self, func: AsyncFunction[P, R], /) -> AsyncTask[P, R]: ...

@@ -21,7 +21,7 @@ from .intake import Intake, Made
 from .observe.events import Events
 from .stores.contract import Store
 from .stores.observed import observed
-from .stores.open import open_store
+from .stores.open import open_store, scheme_of
 from .sync import PerProcess, Portal, drive, refuse_in_loop
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ class Client:
     """Opens stores where they are needed: one for each event loop, one for blocking code."""
 
     def __init__(self, url: str, clock: Clock | None = None, events: Events | None = None) -> None:
+        scheme_of(url)
         self.url = url
         self._clock = clock
         self._events = events or Events()

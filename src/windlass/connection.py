@@ -12,6 +12,7 @@ from typing import Any, Self, Unpack
 from .client import Client
 from .core.codec import MAX_PAYLOAD, Codec, Codecs
 from .core.options import Options, TaskOptions
+from .core.url import without_secrets
 from .definition import elsewhere
 from .errors import InvalidOption
 from .middleware import Middleware, Stack
@@ -90,7 +91,7 @@ def connect(
     stack = Stack()
     for each in middleware:
         stack.add(each)
-    where = url.rpartition("@")[2]
+    where = without_secrets(url)
     if key is not None:
         # Here, since it is good for nothing else: the rest of the package knows no keys.
         from .stores.remote.url import with_key

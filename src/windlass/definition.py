@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ class Definition(NamedTuple):
     arguments: Arguments
     policy: RetryPolicy
     is_async: bool
-    """on the event loop if so, in a thread if not"""
+    """on the event loop if so, in a thread if not; what a thread returns is awaited if it can be"""
     process: bool = False
     """in a child process instead"""
     batch: bool = False
@@ -63,24 +63,32 @@ def define(
         raise InvalidOption("A task is made of a function; decorate a def or an async def.")
     kind = ItemArguments if batch else Arguments
     arguments = kind.of(func, inject=Context, leave_out=Need)
+    called = _called(func)
+    own_name = getattr(func, "__name__", None) or arguments.name
+    if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
+        raise InvalidOption(
+            f"{own_name} is a generator function, whose body would not run as a job: return a "
+            "list, or enqueue a job for each item."
+        )
     if arguments.takes_context and not takes_context:
-        raise InvalidOption(f"{func.__name__} takes a Context: say @app.task(context=True).")
+        raise InvalidOption(f"{own_name} takes a Context: say @app.task(context=True).")
     if takes_context and not arguments.takes_context:
         raise InvalidOption(
-            f"With context=True the first parameter of {func.__name__} must be a Context."
+            f"With context=True the first parameter of {own_name} must be a Context."
         )
-    is_async = inspect.iscoroutinefunction(inspect.unwrap(func))
+    # What a wrapper is, not what it wraps: it may run the function in a way of its own.
+    is_async = inspect.iscoroutinefunction(func) or inspect.iscoroutinefunction(called)
     if process:
         _refuse_process(func, arguments, is_async)
     if batch and takes_context:
         raise InvalidOption(
-            f"{func.__name__} takes batches, and a batch has no context: each of its jobs has one."
+            f"{own_name} takes batches, and a batch has no context: each of its jobs has one."
         )
     if batch and not arguments.takes_one():
         raise InvalidOption(
-            f"With batch=… {func.__name__} must take one parameter, the list, besides resources."
+            f"With batch=… {own_name} must take one parameter, the list, besides resources."
         )
-    checked = checked_name(name or func.__name__, "name of a task")
+    checked = checked_name(name or own_name, "name of a task")
     return Definition(checked, func, arguments, policy, is_async, process, batch)
 
 
@@ -102,6 +110,13 @@ def default_handler(
             f"{definition.name}(context: Context, *args, **kwargs)."
         ) from None
     return DefaultHandler(definition, own)
+
+
+def _called(func: Callable[..., Any]) -> Callable[..., Any]:
+    """What runs when `func` is called: inside of partials, the `__call__` of an object."""
+    while isinstance(func, partial):
+        func = func.func
+    return func if inspect.isroutine(func) else type(func).__call__
 
 
 def elsewhere(name: str) -> Definition:

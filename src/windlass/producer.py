@@ -11,6 +11,7 @@ from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
 from .core.model import NewJob, Receipt
 from .core.options import JobLike, id_of
 from .core.step import Part
+from .errors import InvalidOption
 from .handle import JobHandle
 from .intake import Made
 from .observe.events import Observer
@@ -65,6 +66,12 @@ class Producer:
         return self.client.enqueue_on(connection, jobs, made, *names)
 
     def _checked(self, calls: Sequence[Call[Any]]) -> Sequence[NewJob]:
+        for each in calls:
+            if not isinstance(each, Call):
+                raise InvalidOption(
+                    "enqueue_many takes calls of tasks, as in app.enqueue_many([add.call(1, 2)]); "
+                    f"got {each!r}."
+                )
         jobs = self._wire.middleware.before([call.job for call in calls])
         refuse_disorder(jobs)
         return jobs

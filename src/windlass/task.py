@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import (
+    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -16,6 +17,7 @@ from typing import (
 )
 
 from .client import Client
+from .core import habits
 from .core.codec import Codecs, encode_call, too_large
 from .core.context import local_context
 from .core.keyed import Caller, keyed, refuse_functions
@@ -153,6 +155,15 @@ class Task(Generic[P, C, R]):
     @property
     def name(self) -> str:
         return self.definition.name
+
+    if not TYPE_CHECKING:  # or type checkers would take any attribute for one
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what to use for what tasks of other queues have."""
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if hint := habits.METHODS.get(name):
+                text = f"{text}: {hint.format(task=self.__dict__.get('__name__', 'task'))}"
+            raise AttributeError(text, name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"<Task {self.definition.arguments}>"

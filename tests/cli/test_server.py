@@ -60,6 +60,12 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> str:
     return rest
 
 
+def test_a_server_on_memory_warns_that_it_is_the_only_way_to_its_store(program: Program) -> None:
+    with serving(program, environ={"WINDLASS_URL": "memory://"}) as (process, _):
+        read_until(process, "producers and workers must reach it through this server")
+        stop(process)
+
+
 def test_a_server_without_an_app_takes_jobs_of_any_task(program: Program) -> None:
     with serving(program, start=program.interpreted) as (process, port):
         status, made = ask(port, "/api/v1/jobs", {"task": "resize", "args": ["cat.png"]})

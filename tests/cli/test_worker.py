@@ -52,6 +52,13 @@ def test_a_worker_runs_the_jobs_of_its_queues_and_ends_with_0(program: Program) 
     assert program.job(other)["state"] == "pending"
 
 
+def test_a_worker_on_memory_warns_that_nobody_else_sees_it(program: Program) -> None:
+    with program.started("worker", "shop:app", environ={"WINDLASS_URL": "memory://"}) as worker:
+        line = read_until(worker, "memory:// is in this process alone")
+        stop(worker)
+    assert "it runs what its own handlers and schedules enqueue" in line
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_running_jobs_finish(program: Program, number: int) -> None:
     id = program.enqueue("gate")

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,14 @@ class Picky(ConnectionError):
 
 def mirrored(point: Point, *, factor: int = 1) -> Point:
     return Point(point.y * factor, point.x * factor)
+
+
+async def _doubled(number: int) -> int:
+    return 2 * number
+
+
+def wrapped_double(number: int) -> Coroutine[Any, Any, int]:
+    return _doubled(number)
 
 
 def pid() -> int:

@@ -16,7 +16,7 @@ from ..observe.logs import set_up
 from ..worker.shutdown import stop_on_signals
 from .loop import run
 from .settings import settings_options
-from .target import AppName, app_option, opened, url_option
+from .target import AppName, app_option, opened, url_option, warn_of_memory
 from .text import masked
 
 log = logging.getLogger("windlass")
@@ -67,6 +67,7 @@ async def _serve(app: Windlass, settings: ServerSettings, *, has_tasks: bool) ->
                 server.http_port,
                 grpc,
             )
+            warn_of_memory(app, "producers and workers must reach it through this server")
             await stop.wait()
             log.info("stopping: requests may finish, a second signal ends at once")
             await server.stop()

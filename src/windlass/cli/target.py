@@ -5,6 +5,7 @@ A store without an app is an app without tasks, so that commands know only one t
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
@@ -20,6 +21,8 @@ from ..app import Windlass
 from ..stores.contract import Store
 from ..stores.open import open_store
 from .refusal import Refusal
+
+log = logging.getLogger("windlass")
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -89,6 +92,16 @@ def with_setting(url: str, name: str, value: str) -> str:
     base, _, query = url.partition("?")
     kept = [setting for setting in query.split("&") if setting.partition("=")[0] != name]
     return f"{base}?{'&'.join([*filter(None, kept), f'{name}={value}'])}"
+
+
+def warn_of_memory(app: Windlass, effect: str) -> None:
+    """Tell who starts a process on a store of its own that nobody else will ever see it."""
+    if app.url.startswith("memory:"):
+        log.warning(
+            "memory:// is in this process alone: %s, and its jobs are gone when it ends; for a "
+            "store that processes share, give a URL such as sqlite:///jobs.db",
+            effect,
+        )
 
 
 def ask(app: Windlass, act: Callable[[Store], Coroutine[Any, Any, T]]) -> T:

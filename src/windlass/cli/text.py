@@ -5,7 +5,7 @@ None of them may send control codes to the terminal or show a password.
 
 from __future__ import annotations
 
-import re
+from ..core.url import without_secrets
 
 
 def shown(text: str) -> str:
@@ -22,7 +22,5 @@ def one_line(text: str) -> str:
 
 
 def masked(url: str) -> str:
-    """A URL that can be shown. Where a password ends is unsure, more is hidden, not less."""
-    url = re.sub(r"(://[^:@/]*):.*@", r"\1:***@", url)
-    url = re.sub(r"(?i)([?&][^=&]*(?:password|passwd|secret|token)=)[^&]*", r"\1***", url)
-    return one_line(url)
+    """A URL that can be shown."""
+    return one_line(without_secrets(url))

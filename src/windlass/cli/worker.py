@@ -26,7 +26,7 @@ from ..worker.supervisor.tether import Tether, tether
 from .loop import run
 from .refusal import Refusal
 from .settings import settings_options
-from .target import AppName, app_name, app_option, opened, url_option
+from .target import AppName, app_name, app_option, opened, url_option, warn_of_memory
 from .text import masked
 
 log = logging.getLogger("windlass")
@@ -103,6 +103,7 @@ async def _serve(
         with stop_on_signals(stop):
             await worker.start()
             log.info("worker %s started on %s", worker.id, _description(app, settings))
+            warn_of_memory(app, "it runs what its own handlers and schedules enqueue")
             held = line.held(worker, settings, sources, figures, stop) if line else None
             async with held or nullcontext():
                 await worker.asked_to_stop()

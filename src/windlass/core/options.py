@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypedDict
 import msgspec
 
 from ..errors import InvalidOption
+from . import habits
 from .batch import Batch
 from .clock import moment_ms
 from .dependents import Orphaned, checked_orphaned
@@ -117,9 +118,7 @@ class Options(msgspec.Struct, frozen=True):
         changes: dict[str, Any] = {}
         for name, value in given.items():
             if name not in CHECKS:
-                near = get_close_matches(name, CHECKS, 1)
-                hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(CHECKS)}."
-                raise InvalidOption(f"Unknown option {name}: {hint}")
+                raise _unknown(name)
             changes[name] = CHECKS[name](value)
         if given.keys() >= {"delay", "at"}:
             raise InvalidOption("Give delay or at, not both.")
@@ -193,6 +192,12 @@ class Options(msgspec.Struct, frozen=True):
             self.on_conflict,
             fresh=self.id is None,
         )
+
+
+def _unknown(name: str) -> InvalidOption:
+    near = habits.OPTIONS.get(name) or next(iter(get_close_matches(name, CHECKS, 1)), None)
+    hint = f"did you mean {near}?" if near else f"known are {', '.join(CHECKS)}."
+    return InvalidOption(f"Unknown option {name}: {hint}")
 
 
 def _priority(value: int | str) -> int:

@@ -17,13 +17,17 @@ def open_store(url: str, *, clock: Clock | None = None, blocking: bool = False) 
     `blocking` asks for a store that code without an event loop can drive; an engine that
     has no such form ignores it, and `Store.blocking` tells.
     """
+    return _OPENERS[scheme_of(url)](url, clock, blocking)
+
+
+def scheme_of(url: str) -> str:
+    """The scheme of a URL, or `UnknownScheme`. Imports no engine, so it can be asked early."""
     scheme, separator, _ = url.partition("://")
     if not separator:
         raise UnknownScheme(f"A store's URL is like sqlite:///file.db; {url!r} has no scheme.")
-    opener = _OPENERS.get(scheme)
-    if opener is None:
+    if scheme not in _OPENERS:
         raise _unknown(scheme)
-    return opener(url, clock, blocking)
+    return scheme
 
 
 def _unknown(scheme: str) -> UnknownScheme:

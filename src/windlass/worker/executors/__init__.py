@@ -10,6 +10,7 @@ from typing import Any
 from ...core.context import Context
 from ...definition import Definition
 from ...errors import UsageError
+from .awaited import Awaited
 from .child import is_importing_main
 from .processes import Processes
 from .threads import Threads
@@ -44,7 +45,7 @@ class Executors:
             work: Awaitable[Any] = definition.func(*args, **kwargs)
             return work
         variables = contextvars.copy_context()
-        return self._threads.run(partial(variables.run, definition.func, *args, **kwargs))
+        return Awaited(self._threads.run(partial(variables.run, definition.func, *args, **kwargs)))
 
     def close(self) -> None:
         """Let go of idle threads and processes; nothing here waits for a handler."""

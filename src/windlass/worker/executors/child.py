@@ -29,6 +29,7 @@ from ...core.model import Job, Lease, Progress
 from ...core.outcome import failure_of
 from ...errors import UnencodableValue, UsageError
 from ...observe.carrier import take_over
+from .awaited import call_to_its_end
 from .echo import Echo
 from .raised import Raised
 
@@ -237,7 +238,7 @@ def _answer(
         variables.run(current.set, context)
         if order.carrier is not None:
             variables.run(take_over, order.carrier)
-        value = variables.run(func, *args, **kwargs)
+        value = variables.run(call_to_its_end, func, *args, **kwargs)
         try:
             return pickle.dumps(Returned(value))
         except Exception as error:

@@ -1,0 +1,102 @@
+"""What newcomers write who know another queue, or not yet this one: each is told what to write."""
+
+from typing import Any
+
+import pytest
+
+from windlass import Windlass, connect
+from windlass.core import habits
+from windlass.core.options import CHECKS
+from windlass.declaration import Declaration
+from windlass.errors import InvalidOption, UnknownScheme
+
+
+def app_with_add() -> tuple[Any, Any]:
+    app = Windlass("memory://")
+
+    @app.task
+    def add(a: int, b: int = 1) -> int:
+        return a + b
+
+    return app, add
+
+
+@pytest.mark.parametrize("name", ["delay", "send", "kiq", "defer"])
+def test_a_method_of_another_queue_is_answered_with_ours(name: str) -> None:
+    _, add = app_with_add()
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}': use add\.enqueue\(…\)"):
+        getattr(add, name)(1)
+
+
+def test_methods_that_take_options_are_answered_with_using() -> None:
+    _, add = app_with_add()
+    for name in ("apply_async", "send_with_options"):
+        with pytest.raises(AttributeError, match=r"use add\.using\(delay=60\)\.enqueue\(…\)"):
+            getattr(add, name)
+
+
+def test_what_nobody_has_is_an_attribute_error_as_of_any_object() -> None:
+    _, add = app_with_add()
+    with pytest.raises(AttributeError, match=r"^'Task' object has no attribute 'nonsense'$"):
+        _ = add.nonsense
+    assert not hasattr(add, "__deepcopy__")
+
+
+@pytest.mark.parametrize(
+    ("given", "ours"), [("countdown", "delay"), ("eta", "at"), ("time_limit", "timeout")]
+)
+def test_an_option_of_another_queue_is_answered_with_ours(given: str, ours: str) -> None:
+    app, add = app_with_add()
+    with pytest.raises(InvalidOption, match=rf"^Unknown option {given}: did you mean {ours}\?$"):
+        add.using(**{given: 3})
+    with pytest.raises(InvalidOption, match=rf"did you mean {ours}\?$"):
+        app.task(**{given: 3})(lambda: None)
+
+
+def test_every_answer_is_an_option_that_there_is() -> None:
+    known = CHECKS.keys() | Declaration.__annotations__.keys() | {"context"}
+    assert set(habits.OPTIONS.values()) <= known
+    assert not habits.OPTIONS.keys() & known
+
+
+def test_every_answer_is_a_method_that_there_is_and_hides_none() -> None:
+    _, add = app_with_add()
+    for name, answer in habits.METHODS.items():
+        with pytest.raises(AttributeError, match=r": (use|call) "):
+            getattr(add, name)
+        assert "add" in answer.format(task="add")
+
+
+@pytest.mark.parametrize("thing", [(1,), 1, None, "add"])
+def test_enqueue_many_says_what_it_takes(thing: object) -> None:
+    app, _ = app_with_add()
+    with pytest.raises(InvalidOption, match=r"as in app\.enqueue_many\(\[add\.call\(1, 2\)\]\)"):
+        app.enqueue_many([thing])
+
+
+async def test_so_does_its_async_twin() -> None:
+    app, _ = app_with_add()
+    with pytest.raises(InvalidOption, match="enqueue_many takes calls of tasks"):
+        await app.aenqueue_many([(1,)])
+
+
+@pytest.mark.parametrize("url", ["foo", "jobs.db", "amqp://localhost"])
+def test_a_url_that_no_store_serves_is_refused_where_it_is_given(url: str) -> None:
+    with pytest.raises(UnknownScheme):
+        Windlass(url)
+    with pytest.raises(UnknownScheme):
+        connect(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("redis://host?password=geheim", "redis://host?password=***"),
+        ("redis://ada:geheim@host/1", "redis://ada:***@host/1"),
+        ("https://wl_geheim@host", "https://***@host"),
+        ("https://:wl_geheim@host", "https://:***@host"),
+    ],
+)
+def test_no_repr_shows_a_password(url: str, text: str) -> None:
+    assert repr(Windlass(url)) == f"<Windlass {text} with 0 task(s)>"
+    assert repr(connect(url)) == f"<Connection {text}>"
