@@ -172,7 +172,9 @@ class Numbers:
 
 
 @pytest.mark.parametrize(
-    "func", [numbers, anumbers, functools.partial(numbers), Numbers()], ids=repr
+    "func",
+    [numbers, anumbers, functools.partial(numbers), Numbers()],
+    ids=["def", "async def", "partial", "object"],
 )
 def test_a_generator_function_is_refused_where_it_is_declared(func: Callable[..., Any]) -> None:
     app = Windlass("memory://")
