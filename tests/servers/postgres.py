@@ -68,8 +68,6 @@ def _server(program: str, folder: Path, *options: str) -> Server:
         "listen_addresses=127.0.0.1",
         "unix_socket_directories=",
         "fsync=off",
-        # Pages torn by the death of the machine, which no test can bring about.
-        "full_page_writes=off",
         "max_connections=200",
         *options,
     ]
