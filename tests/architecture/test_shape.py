@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "windlass"
 LIMIT = 400
 FROZEN = {
     "stores/memory/store.py": 530,
-    "testing/model.py": 600,
+    "testing/model.py": 540,
 }
 """Files over the limit, each with the length that it may not pass. Add none.
 

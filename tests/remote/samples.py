@@ -20,6 +20,7 @@ ATTEMPT = AttemptRecord("a", "mail", 1, 1, "w", 1, lines=(LogLine(1, "INFO", "wo
 KEY = new_key(["read"]).key
 
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "abandon": {"worker": "w"},
     "attempts": {"ids": ["a"]},
     "beat": {"worker": WORKER, "ttl": 1_000},
     "cancel": {"ids": ["a"]},

@@ -39,7 +39,7 @@ RULES: Mapping[Role | None, set[str]] = {
     },
     Role.WORK: {
         *("beat", "checkpoint", "claim", "elect", "finish", "leave", "prune", "renew", "report"),
-        *("note_attempts", "rescue", "resign", "tally", "tick", "unblock", "wait"),
+        *("abandon", "note_attempts", "rescue", "resign", "tally", "tick", "unblock", "wait"),
     },
     Role.OPERATE: {
         *("cancel", "delete", "direct", "pause", "prioritize", "replay", "reschedule", "resume"),

@@ -250,6 +250,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "note_attempts": Procedure(Role.WORK, _check_keep),
     "tally": Procedure(Role.WORK, _check_tallies),
     "rescue": _WORK,
+    "abandon": _WORK,
     "unblock": _WORK,
     "prune": _WORK,
     "elect": _WORK,

@@ -171,6 +171,13 @@ class ScopedStore:
         if any(each.id == worker for each in await self.workers()):
             await self._store.leave(worker)
 
+    async def abandon(self, worker: str) -> int:
+        """Only of a worker that serves no other queues: its leases run out in all of them."""
+        listed = [each for each in await self._store.workers() if each.id == worker]
+        if not listed or not self._queues.issuperset(map(_served, listed[0].queues)):
+            return 0
+        return await self._store.abandon(worker)
+
     async def note_attempts(self, records: Sequence[AttemptRecord], keep: int) -> None:
         self._require(each.queue for each in records)
         # A job that is gone is nobody's; one of another queue is not there.

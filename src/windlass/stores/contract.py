@@ -41,6 +41,9 @@ from .oversight import Oversight
 PROMOTE_BATCH: Final = 1_000
 """The most due jobs that one claim makes pending before it looks at priorities."""
 
+ABANDON_BATCH: Final = 1_000
+"""The most leases that one call of `abandon` lets run out."""
+
 SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
 
@@ -163,6 +166,14 @@ class Store(Oversight, Protocol):
         no longer write, and two rescuers never get the same job.
         """
 
+    async def abandon(self, worker: str) -> int:
+        """Say that a worker's process is gone; how many leases ran out by that.
+
+        Whoever rescues next takes its jobs over. Its leaderships are given up, and it leaves the
+        list of workers. Of very many leases a part may be left, and one that another transaction
+        has at the moment is: call again until the answer is 0.
+        """
+
     async def unblock(self, limit: int) -> int:
         """Go on with what ended jobs owe to dependents; how many it looked at, 0 if nothing is."""
 
@@ -176,7 +187,8 @@ class Store(Oversight, Protocol):
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
         """Win or renew the leadership of `role` for `ttl` milliseconds; None if another has it.
 
-        The term grows with each change of holder. Leadership saves work; nothing may
+        The term grows with each change of holder. A term that ends later than one that begins now
+        is no hindrance: the store's clock was set back. Leadership saves work; nothing may
         depend on there being only one leader.
         """
 

@@ -21,10 +21,10 @@ class Roster:
 
     def elect(self, role: str, holder: str, until: int, now: int) -> Term | None:
         term = self._terms.get(role)
-        if term is None or (term.expires_at <= now and term.holder != holder):
-            term = Term(holder, term.term + 1 if term else 1, until)
-        elif term.holder != holder:
+        if term is not None and term.holder != holder and now < term.expires_at <= until:
             return None
+        if term is None or term.holder != holder:
+            term = Term(holder, term.term + 1 if term else 1, until)
         self._terms[role] = replace(term, expires_at=until)
         return self._terms[role]
 
@@ -32,6 +32,11 @@ class Roster:
         term = self._terms.get(role)
         if term is not None and term.holder == holder:
             self._terms[role] = Term("", term.term, 0)
+
+    def abandon(self, worker: str) -> None:
+        for role in self._terms:
+            self.resign(role, worker)
+        self.leave(worker)
 
     def beat(self, worker: WorkerInfo, until: int, now: int) -> Order | None:
         if not self._is_listed(worker.id, now):

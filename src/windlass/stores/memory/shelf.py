@@ -112,6 +112,13 @@ class Shelf:
                 return job
         return None
 
+    def leased_by(self, worker: str, now: int) -> list[Job]:
+        """The jobs that a worker has a lease of."""
+        active = {
+            id: self.jobs[id] for until, id in self._leases if until > now and id in self.jobs
+        }
+        return [job for job in active.values() if _is_leased(job, worker, now)]
+
     def take_prunable(self, now: int) -> Job | None:
         """A finished job that was kept long enough."""
         while self._expiry and self._expiry[0][0] <= now:
@@ -210,6 +217,10 @@ class Shelf:
             del self.unique[job.unique]
         if job.spec.group and job.state in LIVE:
             self._grouped[job.queue, job.spec.group].discard(job.id)
+
+
+def _is_leased(job: Job, worker: str, now: int) -> bool:
+    return job.state is State.ACTIVE and job.worker == worker and (job.lease_until or 0) > now
 
 
 def _expires_at(job: Job) -> int | None:

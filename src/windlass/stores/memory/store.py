@@ -30,8 +30,10 @@ from ...core.model import (
 from ...core.moved import refuse_active
 from ...core.schedule import Schedule, Turn, following, turn
 from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
-from ...core.unique import UNTIL_STARTED, Clash, clash
+from ...core.unique import Clash, clash
+from ..contract import ABANDON_BATCH
 from .dependents import Dependents
+from .jobs import awaited, fresh, kept_key
 from .journal import Journal
 from .lanes import Lanes
 from .listing import find, oldest
@@ -118,14 +120,14 @@ class MemoryStore(Registers):
         return Receipt(holder, duplicate=True)
 
     def _accept(self, new: NewJob, now: int) -> Receipt:
-        job = _fresh(new, now)
+        job = fresh(new, now)
         self._lanes.set_limits(job)
         self._hold_window(job.id, new, now)
         self._put(self._born(job, now) if new.spec.parents else job)
         return Receipt(new.id)
 
     def _replace(self, old: Job, new: NewJob, now: int) -> None:
-        job = replace(_fresh(new, now), id=old.id, queue=old.queue)
+        job = replace(fresh(new, now), id=old.id, queue=old.queue)
         self._shelf.free_windows(old.id)
         self._hold_window(job.id, new, now)
         self._lanes.forget(old)
@@ -176,7 +178,7 @@ class MemoryStore(Registers):
             started = replace(job, state=State.ACTIVE, attempt=job.attempt + 1, fence=fence)
             run = {"lease_until": now + lease, "worker": worker, "started_at": now}
             return self._shelf.put(
-                replace(started, progress=None, unique=_kept_key(job), waits_for=(), **run)
+                replace(started, progress=None, unique=kept_key(job), waits_for=(), **run)
             )
 
         claimed: list[Job] = []
@@ -229,7 +231,7 @@ class MemoryStore(Registers):
             result=transition.result,
             error=transition.error or job.error,
             finished_at=now if state in FINISHED else None,
-            awaits=_awaited(job, transition, state),
+            awaits=awaited(job, transition, state),
         )
         if state is State.COMPLETED:
             done = replace(done, checkpoint=None, mail=None)
@@ -286,6 +288,15 @@ class MemoryStore(Registers):
             owned = replace(job, fence=fence, lease_until=now + lease, worker=worker)
             rescued.append(self._put(owned))
         return rescued
+
+    @atomic
+    async def abandon(self, worker: str) -> int:
+        now = self._now()
+        leased = self._shelf.leased_by(worker, now)[:ABANDON_BATCH]
+        for job in leased:
+            self._put(replace(job, lease_until=now))
+        self._roster.abandon(worker)
+        return len(leased)
 
     @atomic
     async def unblock(self, limit: int) -> int:
@@ -502,29 +513,3 @@ class MemoryStore(Registers):
         live = [id for id in parents if self._shelf.is_live(id)]
         self._put(self._block(again, live) if live else again)
         return True
-
-
-def _fresh(new: NewJob, now: int) -> Job:
-    due = now + new.delay if new.due is None else new.due
-    return Job(
-        id=new.id,
-        spec=new.spec,
-        queue=new.queue,
-        state=State.SCHEDULED if due > now else State.PENDING,
-        priority=new.priority,
-        created_at=now,
-        due=due,
-        unique=None if new.spec.unique_for > 0 else new.unique,
-    )
-
-
-def _awaited(job: Job, transition: Transition, state: State) -> str | None:
-    """What a job is parked for. Released, it still has not got what did not come in time."""
-    if transition.state is State.PENDING:
-        return job.awaits
-    return transition.awaits if state is State.SCHEDULED else None
-
-
-def _kept_key(job: Job) -> str | None:
-    """The unique key of a job once it is claimed."""
-    return None if job.spec.unique_for == UNTIL_STARTED else job.unique

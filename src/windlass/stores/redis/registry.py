@@ -42,6 +42,11 @@ async def leave(shard: Shard, worker: str) -> None:
     await shard.run_on("leave", ROSTER, [worker])
 
 
+async def dismiss(shard: Shard, worker: str) -> None:
+    """Give up what a worker led, and take it off the list."""
+    await shard.run_on("dismiss", ["terms", *ROSTER], [worker])
+
+
 async def direct(shard: Shard, workers: Sequence[str], order: Order) -> frozenset[str]:
     found: list[bytes] = []
     for part in parts(workers):

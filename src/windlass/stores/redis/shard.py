@@ -39,6 +39,8 @@ from .transport import Transport
 LARGEST_CLAIM: Final = 500
 LARGEST_PROMOTION: Final = 250
 PLAIN_KEYS: Final = 4
+LOOKED_AT: Final = 1_000
+"""So many active jobs one script looks at, for those of one worker."""
 
 
 class Answer(NamedTuple):
@@ -239,6 +241,15 @@ class Shard(Sight):
         words: list[Word] = [limit, lease, worker, beyond]
         now, ids, records = await self.run("rescue", (), words)
         return self._read(ids, records, await self._sides_of(ids, records), now + lease)
+
+    async def abandon(self, worker: str, limit: int) -> int:
+        """Let at most some `limit` leases of a worker run out; how many it was."""
+        done = 0
+        bound: bytes | None = b"-inf"
+        while bound is not None and done < limit:
+            number, bound = await self.run("abandon", (), [worker, LOOKED_AT, bound])
+            done += number
+        return done
 
     async def prune(self, limit: int) -> tuple[int, Sequence[Owed]]:
         number, owed = await self.run("prune", (), [limit])

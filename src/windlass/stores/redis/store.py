@@ -43,7 +43,7 @@ from .rigging import Rigging
 from .signals import signal
 from .tallies import points, tally
 from .together import together
-from .upkeep import prune, rescue
+from .upkeep import abandon, prune, rescue
 
 COUNTING: Final = 2.0
 """Seconds for the counts of all queues of a shard, which may take several calls."""
@@ -108,6 +108,11 @@ class RedisStore(Rigging):
         jobs = await rescue(self._shards, self._lookout, limit, lease, worker, floor)
         self._fences.note(jobs)
         return jobs
+
+    async def abandon(self, worker: str) -> int:
+        done = await abandon(self._shards, self._lookout, worker)
+        await registry.dismiss(self._shards[0], worker)
+        return done
 
     async def unblock(self, limit: int) -> int:
         return await self._unblocking.unblock(limit)

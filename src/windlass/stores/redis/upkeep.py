@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ...core.model import Job
 from ...errors import StoreError
+from ..contract import ABANDON_BATCH
 from .lookout import Lookout
 from .names import Names
 from .portions import LARGEST_CALL
@@ -40,6 +41,13 @@ async def rescue(
     order = {number: iter(jobs) for number, jobs in taken.items()}
     merged = [next(order[number], None) for _, number in oldest if number in order]
     return [job for job in merged if job is not None]
+
+
+async def abandon(shards: Sequence[Shard], lookout: Lookout, worker: str) -> int:
+    """Let leases of a worker run out in all shards that are there."""
+    numbers = range(len(shards))
+    done = await lookout.ask(numbers, lambda number: shards[number].abandon(worker, ABANDON_BATCH))
+    return sum(done.values())
 
 
 async def prune(shards: Sequence[Shard], names: Names, lookout: Lookout, limit: int) -> int:

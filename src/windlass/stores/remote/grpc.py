@@ -134,6 +134,7 @@ class GrpcStore:
     signal = refused(Store.signal)
     wait = refused(Store.wait)
     rescue = refused(Store.rescue)
+    abandon = refused(Store.abandon)
     unblock = refused(Store.unblock)
     prune = refused(Store.prune)
     elect = refused(Store.elect)

@@ -100,6 +100,7 @@ class RemoteStore:
     checkpoint = remote(Store.checkpoint)
     signal = remote(Store.signal)
     rescue = remote(Store.rescue)
+    abandon = remote(Store.abandon)
     unblock = remote(Store.unblock)
     prune = remote(Store.prune)
     elect = remote(Store.elect)

@@ -141,6 +141,9 @@ class SqlStore(Registers, ABC):
     async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
         return await self._write(lambda now: upkeep.rescue(limit, lease, worker, now))
 
+    async def abandon(self, worker: str) -> int:
+        return await self._write(lambda now: upkeep.abandon(worker, now))
+
     async def unblock(self, limit: int) -> int:
         looked = await self._write(lambda now: dependents.unblock(limit, now))
         if looked:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from ...core.model import Job, Lease, Progress
 from ...core.states import State
 from ...core.workers import Term
+from ..contract import ABANDON_BATCH
 from . import crew, lanes
 from .admin import get
 from .fields import encode_progress
 from .lock import lock
 from .operation import Bulk, Operation, Statement, one
+from .rows import json_array
 from .tally import Tally
 
 
@@ -34,6 +36,16 @@ def rescue(limit: int, lease: int, worker: str, now: int) -> Operation[Sequence[
     return [jobs[id] for (id,) in expired if id in jobs]
 
 
+def abandon(worker: str, now: int) -> Operation[int]:
+    params = {"worker": worker, "now": now, "limit": ABANDON_BATCH}
+    held = [id for (id,) in (yield Statement("leased_by", params))]
+    if held:
+        yield Statement("run_out", {"ids": json_array(held), "now": now})
+    yield Statement("resign_all", {"holder": worker})
+    yield from crew.leave(worker)
+    return len(held)
+
+
 def prune(limit: int, now: int) -> Operation[int]:
     yield Statement("prune_windows", {"now": now, "limit": limit})
     yield from lanes.prune(now)
@@ -52,7 +64,8 @@ def prune(limit: int, now: int) -> Operation[int]:
 def elect(role: str, holder: str, ttl: int, now: int) -> Operation[Term | None]:
     yield Statement("add_term", {"role": role})
     current = Term(*(yield Statement("term", {"role": role}))[0])
-    if current.holder != holder and current.expires_at > now:
+    # One that ends later than any that begins now was given before the clock was set back.
+    if current.holder != holder and now < current.expires_at <= now + ttl:
         return None
     number = current.term if current.holder == holder else current.term + 1
     term = Term(holder, number, now + ttl)

@@ -53,6 +53,17 @@ async def test_a_term_that_ran_out_can_be_taken_over(store: Store, clock: FakeCl
     assert await store.elect("r", "a", 1_000) is None
 
 
+async def test_a_term_from_before_the_clock_was_set_back_holds_up_nobody(
+    store: Store, clock: FakeClock
+) -> None:
+    first = await win(store, "a")
+    clock.advance(-3_600)
+    second = await win(store, "b")
+    assert second.term > first.term
+    assert second.expires_at == clock() + 1_000
+    assert await store.elect("r", "a", 1_000) is None
+
+
 async def test_the_term_grows_with_each_change(store: Store, clock: FakeClock) -> None:
     last = 0
     for holder in ("a", "b", "a", "c"):

@@ -14,7 +14,8 @@ if stored and #stored >= 16 then
   present = string.sub(stored, 17)
 end
 if present ~= holder then
-  if present and ends > NOW then return false end
+  -- One that ends later than any that begins now was given before the clock was set back.
+  if present and ends > NOW and ends <= until_then then return false end
   term = term + 1
 end
 ALLOW_WHEN_FULL
