@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -34,18 +34,30 @@ class Executors:
         self._processes: Processes | None = None
 
     def call(
-        self, definition: Definition, context: Context, args: list[Any], kwargs: dict[str, Any]
+        self,
+        definition: Definition,
+        context: Context,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        on_begin: Callable[[], None] | None = None,
     ) -> Awaitable[Any]:
-        """The handler, called where its task says; the context goes first if it takes one."""
+        """The handler, called where its task says; the context goes first if it takes one.
+
+        `on_begin` is called once, on the event loop, when the handler begins: for an `async def`
+        here and now, for a `def` when a thread has taken it, for `process=True` when the child
+        has imported its module. It is never called for one that was stopped before that.
+        """
         if definition.process:
-            return self._children().run(definition, context, args, kwargs)
+            return self._children().run(definition, context, args, kwargs, on_begin)
         if definition.arguments.takes_context:
             args = [context, *args]
         if definition.is_async:
+            if on_begin is not None:
+                on_begin()
             work: Awaitable[Any] = definition.func(*args, **kwargs)
             return work
-        variables = contextvars.copy_context()
-        return Awaited(self._threads.run(partial(variables.run, definition.func, *args, **kwargs)))
+        call = partial(contextvars.copy_context().run, definition.func, *args, **kwargs)
+        return Awaited(self._threads.run(call, on_begin=on_begin))
 
     def close(self) -> None:
         """Let go of idle threads and processes; nothing here waits for a handler."""

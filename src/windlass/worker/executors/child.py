@@ -56,6 +56,12 @@ class Order(NamedTuple):
     """the span that the handler runs in"""
 
 
+class Begun(NamedTuple):
+    """The handler's module is there, and it is called now."""
+
+    lease: Lease
+
+
 class Returned(NamedTuple):
     """What the handler returned."""
 
@@ -238,6 +244,7 @@ def _answer(
         variables.run(current.set, context)
         if order.carrier is not None:
             variables.run(take_over, order.carrier)
+        mouth.send(pickle.dumps(Begun(order.job.lease)))
         value = variables.run(call_to_its_end, func, *args, **kwargs)
         try:
             return pickle.dumps(Returned(value))

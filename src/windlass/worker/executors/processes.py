@@ -7,10 +7,12 @@ child, however that came.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
@@ -20,7 +22,7 @@ from ...core.outcome import failure_of
 from ...definition import Definition
 from ...errors import AttemptParked, UnencodableValue
 from ...observe.carrier import carried
-from .child import REPLY, Keep, Order, Returned, Said, Wait
+from .child import REPLY, Begun, Keep, Order, Returned, Said, Wait
 from .echo import Logged, repeat
 from .raised import Raised
 from .spawned import Spawned
@@ -40,13 +42,22 @@ class Processes:
 
     def __init__(self, size: int) -> None:
         self._threads = Threads(size, "windlass-process")
+        self._loop = asyncio.get_running_loop()
         self._idle: list[Spawned] = []
         self._closed = False
 
     def run(
-        self, definition: Definition, context: Context, args: Sequence[Any], kwargs: dict[str, Any]
+        self,
+        definition: Definition,
+        context: Context,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        on_begin: Callable[[], None] | None = None,
     ) -> ThreadCall:
-        """The handler, called in a child. Stopping it kills the child."""
+        """The handler, called in a child. Stopping it kills the child.
+
+        `on_begin` is called on the event loop when the child is there and calls the handler.
+        """
         func, takes_context = definition.func, definition.arguments.takes_context
         try:
             arguments = pickle.dumps((list(args), kwargs))
@@ -67,8 +78,14 @@ class Processes:
         seat = _Seat()
         # What the handler logs is handled in the thread that hears it, as the attempt's.
         within = copy_context().run
-        serve = partial(within, self._serve, pickle.dumps(order), seat, context)
-        return self._threads.run(serve, seat.kill)
+
+        def begin() -> None:
+            if on_begin is not None and not call.stopped:
+                on_begin()
+
+        serve = partial(within, self._serve, pickle.dumps(order), seat, context, begin)
+        call = self._threads.run(serve, seat.kill)
+        return call
 
     def close(self) -> None:
         """Let idle children end. One that is busy is killed by cancelling what waits for it."""
@@ -86,10 +103,10 @@ class Processes:
         # Last, because the system kills a child when the thread that started it ends.
         self._threads.close()
 
-    def _serve(self, order: bytes, seat: _Seat, context: Context) -> Any:
+    def _serve(self, order: bytes, seat: _Seat, context: Context, begin: Callable[[], None]) -> Any:
         child = self._send(order, seat)
         try:
-            answer = _answer_of(child, context)
+            answer = _answer_of(child, context, partial(self._tell, begin))
         except (EOFError, OSError):
             seat.free()
             raise ProcessDied(f"the process of the handler {child.end(LAST_WORDS)}") from None
@@ -102,6 +119,10 @@ class Processes:
         if isinstance(answer, Raised):
             raise answer.rebuilt()
         return answer.value
+
+    def _tell(self, begin: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop is closed; nobody waits any more
+            self._loop.call_soon_threadsafe(begin)
 
     def _send(self, order: bytes, seat: _Seat) -> Spawned:
         """The child that has the order now. One that died while it was idle is replaced."""
@@ -130,12 +151,14 @@ class Processes:
             return None
 
 
-def _answer_of(child: Spawned, context: Context) -> Returned | Raised:
+def _answer_of(child: Spawned, context: Context, begin: Callable[[], None]) -> Returned | Raised:
     """What the handler came to; what it says before goes where its context says."""
-    while isinstance(answer := _opened(child.receive()), Said | Keep | Wait | Logged):
+    while isinstance(answer := _opened(child.receive()), Begun | Said | Keep | Wait | Logged):
         # A thread that an earlier handler has left behind may speak as well.
         is_own = answer.lease == context.job.lease
-        if isinstance(answer, Logged):
+        if isinstance(answer, Begun):
+            begin()
+        elif isinstance(answer, Logged):
             if is_own:
                 repeat(answer)
         elif isinstance(answer, Keep | Wait):
@@ -159,9 +182,9 @@ def _replied(question: Keep | Wait, context: Context) -> Returned | Raised:
         return Raised.of(error, failure_of(error))
 
 
-def _opened(record: bytes) -> Said | Keep | Wait | Logged | Returned | Raised:
+def _opened(record: bytes) -> Begun | Said | Keep | Wait | Logged | Returned | Raised:
     try:
-        answer: Said | Keep | Wait | Logged | Returned | Raised = pickle.loads(record)
+        answer: Begun | Said | Keep | Wait | Logged | Returned | Raised = pickle.loads(record)
     except Exception as error:
         problem = UnencodableValue(
             f"The result of the handler cannot be read outside of its child process: {error}."

@@ -25,8 +25,8 @@ class ThreadCall(asyncio.Future[Any]):
 
     left = False
     """the call was stopped, did not end, and is not waited for any more"""
+    stopped = False
     _begun = False
-    _stopped = False
     _sent = False
     _thread: int | None = None
     _answer: Any = NOTHING
@@ -39,11 +39,15 @@ class ThreadCall(asyncio.Future[Any]):
         loop: asyncio.AbstractEventLoop,
         stop: Callable[[], None] | None,
         leave: Callable[[], None],
+        on_begin: Callable[[], None] | None,
+        tell: Callable[[ThreadCall], None],
     ) -> None:
         super().__init__(loop=loop)
         self._call = call
         self._stop = stop
         self._leave = leave
+        self._on_begin = on_begin
+        self._tell = tell
         # Reentrant, and of this call alone: `AttemptStopped` may come while the thread has it.
         self._guard = threading.RLock()
 
@@ -60,10 +64,12 @@ class ThreadCall(asyncio.Future[Any]):
 
     def _perform(self) -> None:
         try:
-            # First these, then a look at `_stopped`; `cancel` does it the other way round.
-            self._thread = threading.get_ident()
+            # First these, then a look at `stopped`; `cancel` does it the other way round.
             self._begun = True
-            if not self._stopped:
+            if self._on_begin is not None and not self.stopped:
+                self._tell(self)
+            self._thread = threading.get_ident()
+            if not self.stopped:
                 self._answer = self._call()
         except BaseException as error:
             # Without this frame, or error and call would keep each other alive.
@@ -80,14 +86,20 @@ class ThreadCall(asyncio.Future[Any]):
     def cancel(self, msg: Any | None = None) -> bool:
         if self.done():
             return False
-        if self._stopped:
+        if self.stopped:
             return self._let_be()
-        self._stopped = True
+        self.stopped = True
         if not self._begun:
             return super().cancel(msg)
         (self._stop or self._interrupt)()
         self._timer = self.get_loop().call_later(GRACE, self._let_be)
         return True
+
+    def begin(self) -> None:
+        """Tell whoever wants to know that the thread is at it; once."""
+        on_begin, self._on_begin = self._on_begin, None
+        if on_begin is not None and not self.stopped:
+            on_begin()
 
     def settle(self) -> None:
         """Be done, now that the thread is."""
@@ -98,7 +110,7 @@ class ThreadCall(asyncio.Future[Any]):
         error = self._error
         if self._answer is not NOTHING:
             self.set_result(self._answer)
-        elif self._stopped or error is None:
+        elif self.stopped or error is None:
             super().cancel()
         elif isinstance(error, StopIteration | GeneratorExit):
             # A future cannot carry them: they would end the coroutine that awaits it.

@@ -35,9 +35,11 @@ class Threads:
         self._name = name
         self._loop = asyncio.get_running_loop()
         self._todo: deque[ThreadCall] = deque()
+        self._begun: deque[ThreadCall] = deque()
+        """calls of which somebody wants to know when they begin"""
         self._done: deque[ThreadCall] = deque()
         self._told = False
-        """the loop will look at `_done`"""
+        """the loop will look at `_begun` and `_done`"""
         self._lock = threading.Lock()
         self._sleeping: list[threading.Lock] = []
         """a lock for each idle thread, which waits to get it; the last one to sleep wakes first"""
@@ -48,9 +50,18 @@ class Threads:
         self._stuck = 0
         self._closed = False
 
-    def run(self, call: Callable[[], Any], stop: Callable[[], None] | None = None) -> ThreadCall:
-        """The call, under way; `stop` is how to stop it, if not by an exception in its thread."""
-        run = ThreadCall(call, self._loop, stop, self._leave)
+    def run(
+        self,
+        call: Callable[[], Any],
+        stop: Callable[[], None] | None = None,
+        on_begin: Callable[[], None] | None = None,
+    ) -> ThreadCall:
+        """The call, under way; `stop` is how to stop it, if not by an exception in its thread.
+
+        `on_begin` is called on the event loop when a thread has taken the call, once; never for
+        one that was stopped before.
+        """
+        run = ThreadCall(call, self._loop, stop, self._leave, on_begin, self._tell_begun)
         self._todo.append(run)
         if not self._searching:
             try:
@@ -119,12 +130,19 @@ class Threads:
                     self._wake()
             run.perform()
             self._done.append(run)
-            # Only now: the loop empties `_done` after it has taken this mark back.
-            if not self._told:
-                self._told = True
-                with suppress(RuntimeError):  # the loop is closed; nobody waits any more
-                    self._loop.call_soon_threadsafe(self._settle)
+            self._wake_loop()
             del run
+
+    def _tell_begun(self, run: ThreadCall) -> None:
+        self._begun.append(run)
+        self._wake_loop()
+
+    def _wake_loop(self) -> None:
+        # Only now: the loop empties `_begun` and `_done` after it has taken this mark back.
+        if not self._told:
+            self._told = True
+            with suppress(RuntimeError):  # the loop is closed; nobody waits any more
+                self._loop.call_soon_threadsafe(self._settle)
 
     def _lie_down(self, bed: threading.Lock, searching: bool) -> bool:
         """Sleep until there may be work; False is the end of the thread."""
@@ -145,8 +163,12 @@ class Threads:
 
     def _settle(self) -> None:
         self._told = False
+        while self._begun:
+            self._begun.popleft().begin()
         while self._done:
             run = self._done.popleft()
+            # It may have begun and ended since the loop above.
+            run.begin()
             if run.left:
                 self._return()
             run.settle()
