@@ -46,6 +46,7 @@ NAMES = (
     "server_grpc",
     "server_idle",
     "observe",
+    "logs",
     "tracing",
     "dashboard",
 )

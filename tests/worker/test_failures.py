@@ -83,5 +83,5 @@ async def test_a_failure_is_one_line_in_the_log(
     with caplog.at_level(logging.WARNING, "windlass"):
         await work(app)
     assert caplog.messages == [
-        f"job {handle.id} of broken failed in attempt 1 and is dead now: ValueError: bad thing"
+        f"broken ({handle.id}) failed, attempt 1 of 1: ValueError: bad thing. It is dead now."
     ]

@@ -46,7 +46,7 @@ def demo() -> None:
     """
     _end_as_by_ctrl_c()
     # What fails does so on purpose, and the summary tells of it.
-    logging.getLogger("windlass").setLevel(logging.ERROR)
+    logging.getLogger("windlass").setLevel(logging.CRITICAL)
     with TemporaryDirectory(prefix="windlass-demo-") as folder:
         move(app, f"sqlite:///{quote(folder)}/shop.db")
         open_for_business()

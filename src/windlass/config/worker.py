@@ -40,6 +40,8 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """the least that is logged, to stderr, unless the app sets up logging itself"""
     log_format: LogFormat = "auto"
     """how lines are written: auto is pretty on a terminal and plain elsewhere"""
+    log_jobs: int = 100
+    """log the start and end of each job, up to so many jobs in a second; 0 logs failures alone"""
     log_capture: Capture = "info"
     """the least that is kept with a job of what its handler logs"""
     attempts_keep: float = 604_800.0
@@ -56,7 +58,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
         times = ("lease", "rescue_interval", "prune_interval")
         patience = ("shutdown_timeout", "hook_timeout", "unknown_patience", "attempts_keep")
         check_above_zero(self, "concurrency", "processes", *times)
-        check_not_negative(self, "max_jobs", "max_memory", *patience)
+        check_not_negative(self, "max_jobs", "max_memory", "log_jobs", *patience)
         check_port(self, "metrics_port")
         check_finite(self, *times, *patience)
         check_choices(self, log_level=Level, log_format=LogFormat, log_capture=Capture)

@@ -120,7 +120,7 @@ def failure_of(error: BaseException) -> Failure:
     """An exception as a record, with those that caused it, cut to a bounded size."""
     try:
         message = str(error)
-        trace = "".join(traceback.format_exception(type(error), error, _outside(error)))
+        trace = "".join(traceback.format_exception(type(error), error, outside(error)))
     except BaseException as unprintable:  # whatever a broken __str__ raises, the error is known
         message = f"(its text cannot be shown: {type(unprintable).__name__})"
         trace = ""
@@ -137,7 +137,7 @@ def failure_from(kind: str, message: str, traceback: str = "") -> Failure:
     )
 
 
-def _outside(error: BaseException) -> TracebackType | None:
+def outside(error: BaseException) -> TracebackType | None:
     """The traceback from the first frame that is not ours: the handler is what people look for."""
     trace = error.__traceback__
     while trace and trace.tb_frame.f_globals.get("__name__", "").startswith("windlass.worker"):

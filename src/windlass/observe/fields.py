@@ -17,6 +17,9 @@ from ..core.model import Job
 FIELDS: Final = ("job_id", "task", "queue", "attempt", "fence", "trace_id")
 """What the filter gives to a record; outside of a job each is an empty text."""
 
+JOBS: Final = "windlass.jobs"
+"""The logger of single jobs: their starts, ends and failures."""
+
 TRACEPARENT: Final = "traceparent"
 TRACE_DIGITS: Final = 32
 
@@ -42,22 +45,26 @@ def attempt_fields() -> Mapping[str, Any]:
     """
     context = current.get(None)
     if context is not None:
-        job = context.job
-        known: dict[str, Any] = {
-            "job_id": job.id,
-            "task": job.task,
-            "queue": job.queue,
-            "attempt": job.attempt,
-            "fence": job.fence,
-        }
-        if trace := _trace_id(job):
-            known["trace_id"] = trace
-        return known
+        return job_fields(context.job)
     batch = current_batch.get(())
     if batch:
         job = batch[0].job
         return {"task": job.task, "queue": job.queue, "batch": len(batch)}
     return {}
+
+
+def job_fields(job: Job) -> dict[str, Any]:
+    """A job in hand by the names of `FIELDS`."""
+    known: dict[str, Any] = {
+        "job_id": job.id,
+        "task": job.task,
+        "queue": job.queue,
+        "attempt": job.attempt,
+        "fence": job.fence,
+    }
+    if trace := _trace_id(job):
+        known["trace_id"] = trace
+    return known
 
 
 def present_span() -> str:

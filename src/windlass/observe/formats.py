@@ -15,12 +15,15 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from .fields import FIELDS, attempt_fields
+from .fields import FIELDS, JOBS, attempt_fields
 
 PLAIN: Final = "%(asctime)s %(levelname)-7s [%(process)d] %(name)s: %(message)s"
 
 OWN: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *FIELDS}
 """Attributes of a record that are not from `extra`."""
+
+SAID: Final = ("job_id", "task", "attempt", "fence")
+"""What lines of single jobs say themselves, or need not say to people."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _RESET: Final = "\033[0m"
@@ -86,6 +89,11 @@ class PrettyFormatter(LineFormatter):
     def usesTime(self) -> bool:
         return False
 
+    def format(self, record: logging.LogRecord) -> str:
+        # A traceback that another formatter has made, or whoever made the record.
+        record.exc_text = record.exc_text and _harmless(record.exc_text)
+        return super().format(record)
+
     def formatMessage(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S.%f")[:-3]
         level = self._in(_COLOURS.get(record.levelno, ""), f"{record.levelname:<7}")
@@ -138,7 +146,7 @@ class JsonFormatter(LineFormatter):
     def _error(self, record: logging.LogRecord) -> Mapping[str, str]:
         found: dict[str, str] = {}
         if record.exc_info and record.exc_info[0] is not None:
-            found = {"kind": record.exc_info[0].__name__, "message": str(record.exc_info[1])}
+            found = {"kind": record.exc_info[0].__name__, "message": _said(record.exc_info[1])}
             record.exc_text = record.exc_text or self.formatException(record.exc_info)
         if record.exc_text:
             found["traceback"] = record.exc_text
@@ -163,7 +171,20 @@ def fields_of(record: logging.LogRecord) -> Mapping[str, Any]:
 
 
 def _pairs(record: logging.LogRecord) -> list[str]:
-    return [f"{name}={value}" for name, value in fields_of(record).items()]
+    """The fields that the message does not say already."""
+    said = SAID if record.name == JOBS else ()
+    return [
+        f"{name}={value}"
+        for name, value in fields_of(record).items()
+        if name not in said and not (name == "job_id" and str(value) in record.message)
+    ]
+
+
+def _said(error: BaseException | None) -> str:
+    try:
+        return str(error)
+    except Exception as unprintable:
+        return f"(its text cannot be shown: {type(unprintable).__name__})"
 
 
 def _json(line: Mapping[str, Any]) -> str:

@@ -94,6 +94,10 @@ class Ledger:
             return OTHER, OTHER
         return queue, task
 
+    def completed(self) -> int:
+        """How many jobs were completed, of all tasks."""
+        return sum(row.completed for row in self.rows.values())
+
     def settle(
         self,
         jobs: Sequence[Job | None],

@@ -13,9 +13,11 @@ from ..core.model import Failure, Job, Transition
 from ..core.states import State
 from ..errors import InvalidOption, MissingExtra
 from .events import Observer
+from .fields import JOBS
 
 try:
     import sentry_sdk
+    from sentry_sdk.integrations.logging import ignore_logger
 except ImportError:
     raise MissingExtra("Sentry needs an extra: pip install 'windlass[sentry]'.") from None
 
@@ -27,7 +29,8 @@ STATES: Final = {"dead": (State.DEAD,), "failed": (State.DEAD, State.RETRY)}
 class Sentry(Observer):
     """Give one to `app.observe` in workers.
 
-    Jobs that are dead are reported, or with `on="failed"` each attempt that failed. Neither
+    Jobs that are dead are reported, or with `on="failed"` each attempt that failed; Sentry's own
+    integration of `logging`, which reports dead jobs too, then leaves them to this. Neither
     arguments nor results go along, unless what was raised names them or Sentry collects local
     variables.
     """
@@ -36,6 +39,7 @@ class Sentry(Observer):
         if on not in get_args(When):
             raise InvalidOption(f"on is one of {', '.join(get_args(When))}; got {on!r}.")
         self._states = STATES[on]
+        ignore_logger(JOBS)
 
     def ended(
         self, job: Job, move: Transition | None, seconds: float, error: BaseException | None

@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from ..core.attempts import KEEP_ATTEMPTS, AttemptRecord
 from ..core.clock import system_clock, to_ms
 from ..core.model import Job, Transition
-from ..core.outcome import Lost, decide
+from ..core.outcome import LOST, Lost, decide
 from ..core.retry import DEFAULT_RETRY
+from ..core.states import State
 from ..errors import StoreError
+from ..observe import joblog
 from ..observe.ledger import Ledger
 from ..service import Service
 from ..stores.contract import Store
@@ -73,6 +75,8 @@ class Rescuer(Service):
     def _note(self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]) -> None:
         for job, move in zip(jobs, moves, strict=True):
             if job.id in held:
+                if move.state is State.DEAD:
+                    joblog.failed(job, move, move.error or LOST)
                 self._ledger.rescued(job, move)
                 self._events.rescued(job, move)
 

@@ -16,6 +16,7 @@ from ..core.model import UNREADABLE, Job, Lease, Transition
 from ..core.outcome import Unknown, decide, has_expired
 from ..errors import CorruptRecord
 from ..middleware import Stack
+from ..observe.joblog import JobLog
 from ..observe.logs import NOTHING
 from ..task import Registry
 from ..worker.acker import Acker
@@ -82,6 +83,7 @@ class Chores:
                 StoredSignals(store, codecs),
                 events,
                 self._logbook,
+                JobLog(0, site.ledger.completed),
             ),
             self._acker,
         )

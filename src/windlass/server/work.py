@@ -15,7 +15,7 @@ from ..core.attempts import KEEP_ATTEMPTS, failed_attempt
 from ..core.clock import system_clock
 from ..core.codec import decode_result, too_large
 from ..core.context import MAX_NOTE
-from ..core.model import Job, Lease, Progress, Transition
+from ..core.model import Failure, Job, Lease, Progress, Transition
 from ..core.outcome import (
     Failed,
     Outcome,
@@ -29,6 +29,7 @@ from ..core.retry import DEFAULT_RETRY
 from ..core.states import State
 from ..errors import CorruptRecord, InvalidOption, StoreError
 from ..members import get_all
+from ..observe import joblog
 from ..observe.ledger import NOT_RUN
 from ..stores.contract import Store
 from .site import Site
@@ -187,9 +188,8 @@ class Work:
             # A user's own backoff function can fail, and there is no error to give it.
             log.exception("the backoff of task %s failed; using the default", job.task)
             move = decide(job, outcome, DEFAULT_RETRY)
-        text = "job %s of %s failed in attempt %d and is %s now: %s"
-        level = logging.WARNING if move.state is State.DEAD else logging.INFO
-        log.log(level, text, job.id, job.task, job.attempt, move.state, failure.kind)
+        # The kind alone: the text is that of another program.
+        joblog.failed(job, move, Failure(failure.kind, ""))
         return move
 
 

@@ -21,12 +21,13 @@ from ..core.context import Context, current
 from ..core.model import UNREADABLE, Job, Lease, Progress, Transition
 from ..core.outcome import Failed, Outcome, Unknown, decide, failure_of, outcome_of
 from ..core.retry import DEFAULT_RETRY, RetryPolicy
-from ..core.states import State
 from ..definition import Definition
 from ..errors import CorruptRecord, InvalidArguments, PayloadTooLarge
 from ..middleware import Attempt, Stack, around
+from ..observe import joblog
 from ..observe.events import Events
 from ..observe.fields import present_span
+from ..observe.joblog import JobLog
 from ..resources import Values, filled
 from .executors import Executors
 from .executors.raised import FromChild
@@ -57,6 +58,7 @@ class Surroundings(NamedTuple):
     signals: StoredSignals
     events: Events
     logbook: Logbook
+    joblog: JobLog
 
 
 def begin(
@@ -73,7 +75,7 @@ def begin(
     jobs that a handler which takes batches is to get together with this one.
     Middleware goes around it, and is within its timeout.
     """
-    executors, stack, values, report, transactions, checkpoints, workflows, signals, _, logbook = (
+    executors, stack, values, report, transactions, checkpoints, workflows, signals, *_ = (
         surroundings
     )
     spec = job.spec
@@ -82,7 +84,8 @@ def begin(
         args[:0] = inputs
     definition.arguments.check(args, kwargs)
     definition.arguments.convert(args, kwargs, binary=codec.binary)
-    context = Context(job, report, transactions.begin, checkpoints, workflows, signals, logbook.ear)
+    ear = surroundings.logbook.ear
+    context = Context(job, report, transactions.begin, checkpoints, workflows, signals, ear)
     current.set(context)
     if stack.runs:
         handler = partial(_call, definition, executors, values, context, batch)
@@ -144,9 +147,7 @@ def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:
     if isinstance(outcome, Failed):
         if move.error is not None and (span := present_span()):
             move = structs.replace(move, error=structs.replace(move.error, trace=span))
-        level = logging.WARNING if move.state is State.DEAD else logging.INFO
-        text = "job %s of %s failed in attempt %d and is %s now: %s"
-        log.log(level, text, job.id, job.task, job.attempt, move.state, outcome.failure)
+        joblog.failed(job, move, outcome.failure, error)
     return move
 
 
@@ -156,8 +157,7 @@ def unknown(job: Job, patience: int) -> Transition:
         error = CorruptRecord("The stored job is damaged and cannot be read; delete it.")
         return failed(job, error, DEFAULT_RETRY)
     move = decide(job, Unknown(patience))
-    level = logging.WARNING if move.state is State.DEAD else logging.INFO
-    log.log(level, "job %s is %s now: %s", job.id, move.state, move.error)
+    joblog.unknown(job, move)
     return move
 
 

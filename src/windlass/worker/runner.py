@@ -66,6 +66,7 @@ class Runner:
         self._signals = surroundings.signals
         self._events = surroundings.events
         self._logbook = surroundings.logbook
+        self._joblog = surroundings.joblog
         self._acker = acker
         self._loop = asyncio.get_running_loop()
         self._variables = copy_context()
@@ -180,6 +181,10 @@ class Runner:
         batch.running += 1
         return batch
 
+    def _batch(self, job: Job) -> Gathering:
+        """The batch of a job; one that was enqueued before its task took batches is one itself."""
+        return self._gatherings.get((job.id, job.fence)) or self._enter(job, Gathering([job]))
+
     async def _attempt(self, job: Job) -> None:
         began = time.perf_counter()
         policy = DEFAULT_RETRY
@@ -201,16 +206,14 @@ class Runner:
                     return
                 definition, surroundings, job = instead
             started, policy = True, definition.policy
+            if self._joblog.open:
+                self._joblog.started(job)
             if self._events.started:
                 self._events.started(job, waited(job))
             if job.spec.inputs and surroundings is not self._bare:
                 inputs = await self._workflows.inputs(job)
             codec = self._codecs.get(job.spec.content_type)
-            batch = None
-            if definition.batch:
-                # One that was enqueued before its task took batches is one of its own.
-                batch = self._gatherings.get((job.id, job.fence))
-                batch = batch or self._enter(job, Gathering([job]))
+            batch = self._batch(job) if definition.batch else None
             value = await begin(definition, codec, job, surroundings, inputs, batch)
             if self._transactions.completed and self._transactions.ended(job, value):
                 move, settled = decide(job, Succeeded()), True
@@ -262,6 +265,8 @@ class Runner:
         """Note the end and the pace, and start the next one in the place of this."""
         if self._logbook.pages or (move is not None and move.error is not None):
             self._logbook.over(job, move)
+        if self._joblog.told:
+            self._joblog.ended(job, move, now - began)
         claim = (job.id, job.fence)
         del self._running[claim]
         self.ran += 1

@@ -33,6 +33,7 @@ from ..core.ids import new_id
 from ..core.model import Job, Lease
 from ..core.workers import Order, WorkerInfo
 from ..observe.endpoint import Endpoint
+from ..observe.joblog import JobLog
 from ..observe.ledger import Ledger
 from ..observe.logs import threshold
 from ..service import Service
@@ -104,6 +105,7 @@ class Worker:
             threshold(settings.log_capture),
             lambda claim: self._runner.runs(claim),
         )
+        self._joblog = JobLog(settings.log_jobs, self.ledger.completed)
         self._acker = Acker(store, hand, self._reporter, self._events, self.ledger, self._logbook)
         self._runner = Runner(
             registry,
@@ -124,6 +126,7 @@ class Worker:
                 StoredSignals(store, codecs),
                 self._events,
                 self._logbook,
+                self._joblog,
             ),
             self._acker,
         )
@@ -198,6 +201,7 @@ class Worker:
         await self._runner.drain(self._settings.shutdown_timeout)
         await self._acker.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
         await self._acker.stop()
+        self._joblog.close()
         await self._logbook.stop()
         await self._logbook.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
         await self._reporter.stop()
