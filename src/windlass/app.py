@@ -117,7 +117,7 @@ class Windlass(Producer):
     def _declare(self, func: Callable[..., Any], given: Mapping[str, Any]) -> Task[..., Any, Any]:
         definition, options = declared(func, given)
         task: Task[..., Any, Any] = Task(definition, options, self._wire)
-        self.registry.add(definition)
+        self.registry.add(definition, options.queue)
         self.tasks[task.name] = task
         return task
 

@@ -21,7 +21,7 @@ from .core import habits
 from .core.codec import Codecs, encode_call, too_large
 from .core.context import local_context
 from .core.keyed import Caller, keyed, refuse_functions
-from .core.model import NewJob, Receipt
+from .core.model import DEFAULT_QUEUE, NewJob, Receipt
 from .core.options import JobOptions, Options
 from .core.schedule import Schedule
 from .core.signature import signature_of
@@ -50,6 +50,8 @@ class Registry:
         """what runs jobs of all other tasks, if anything does"""
         self.schedules: dict[str, Schedule] = {}
         """those that the app declares, by name"""
+        self.queues: dict[str, str] = {}
+        """the queue that each task names"""
         self.events = Events()
         self.middleware = Stack(self.events)
         self.on_startup: list[Provided] = []
@@ -57,12 +59,13 @@ class Registry:
         self.overrides: Values = {}
         """what stands for a resource, in tests"""
 
-    def add(self, definition: Definition) -> None:
+    def add(self, definition: Definition, queue: str = DEFAULT_QUEUE) -> None:
         if definition.name in self._tasks:
             raise InvalidOption(
                 f"There is a task {definition.name} already; give this one name='…' of its own."
             )
         self._tasks[definition.name] = definition
+        self.queues[definition.name] = queue
 
     def set_default(self, handler: DefaultHandler) -> None:
         if self.default is not None:

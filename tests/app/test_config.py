@@ -37,7 +37,7 @@ def write(folder: Path, text: str, name: str = "windlass.toml") -> None:
 def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
     settings = worker(tmp_path)
     assert settings == WorkerSettings()
-    assert (settings.queues, settings.concurrency, settings.lease) == (("default",), 100, 30.0)
+    assert (settings.queues, settings.concurrency, settings.lease) == ((), 100, 30.0)
 
 
 def test_flags_win_over_variables_these_over_the_file_and_it_over_the_defaults(
@@ -109,6 +109,13 @@ def test_a_misspelt_section_is_not_passed_over(
         worker(tmp_path)
 
 
+@pytest.mark.parametrize("text", ["", " , "])
+def test_a_variable_that_names_no_queue_is_as_one_that_is_not_set(
+    tmp_path: Path, text: str
+) -> None:
+    assert worker(tmp_path, None, {"queues": text}) == WorkerSettings()
+
+
 def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
     fields = msgspec.structs.fields(WorkerSettings)
     variables = {field.name: "true" if field.type is bool else "7" for field in fields}
@@ -129,6 +136,7 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
         unknown_patience=7,
         log_level="error",
         log_format="json",
+        log_jobs=7,
         log_capture="off",
         attempts_keep=7,
         tracing=True,
@@ -173,8 +181,6 @@ def test_an_unknown_setting_gets_a_suggestion_wherever_it_stands(
         ("rescue_interval", "inf"),
         ("prune_interval", "-0.5"),
         ("prune_interval", "nan"),
-        ("queues", ""),
-        ("queues", " , "),
         ("queues", "a,b:0"),
         ("queues", "a,a"),
         ("strict", "perhaps"),
@@ -231,7 +237,7 @@ def test_a_refusal_does_not_show_what_may_be_a_secret(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("concurrency", "0"), ("concurrency", "many"), ("queues", "")]
+    ("name", "text"), [("concurrency", "0"), ("concurrency", "many"), ("queues", "a,a")]
 )
 def test_a_refusal_is_one_sentence_with_one_full_stop(tmp_path: Path, name: str, text: str) -> None:
     with pytest.raises(ConfigError, match=r"^[A-Z].*[^.]\.$"):
@@ -268,8 +274,8 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path, name: str, content: byt
 def test_settings_made_in_code_are_checked_too() -> None:
     with pytest.raises(ConfigError, match="concurrency must be above 0"):
         WorkerSettings(concurrency=0)
-    with pytest.raises(ConfigError, match="at least one queue"):
-        WorkerSettings(queues=())
+    with pytest.raises(ConfigError, match="name of a queue is a text of 1 to 128"):
+        WorkerSettings(queues=("",))
 
 
 def test_one_name_where_several_belong_is_not_taken_letter_by_letter() -> None:

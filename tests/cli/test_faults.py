@@ -223,7 +223,7 @@ def test_a_cursor_that_no_listing_gave(call: Call) -> None:
     ("words", "sentence"),
     [
         (["--concurrency", "0"], "concurrency must be above 0."),
-        (["--queues", " , "], "queues must name at least one queue."),
+        (["--queues", "a,a"], "queues has 'a' twice; name it once."),
         (["--shutdown-timeout", "-1"], "shutdown_timeout must be 0 or more."),
     ],
 )

@@ -67,8 +67,8 @@ def test_every_command_explains_itself(call: Call, name: str) -> None:
 
 def test_the_worker_has_an_option_for_every_setting_with_its_default(call: Call) -> None:
     text = " ".join(call("worker", "--help").stdout.split())
-    queues = "queues to serve, with weights as in a:3,b; * serves all [default: default]"
-    assert f"-Q, --queues NAME,NAME {queues}" in text
+    queues = "queues to serve, with weights as in a:3,b; * serves all"
+    assert f"-Q, --queues NAME,NAME {queues} [default: those its tasks name]" in text
     assert "-c, --concurrency N jobs that run at the same time [default: 100]" in text
     assert "--shutdown-timeout SECONDS how long running jobs" in text
 

@@ -40,16 +40,38 @@ def stop(process: Popen[str], number: int = signal.SIGTERM) -> str:
 
 def test_a_worker_runs_the_jobs_of_its_queues_and_ends_with_0(program: Program) -> None:
     greeting = program.enqueue("greet", "Ada")
-    other = program.enqueue("add", "1")
+    other = program.enqueue("add", "1", "--queue", "others")
     with program.interpreted("worker", "shop:app") as worker:
         line = read_until(worker, "started")
         finish(program, greeting)
         rest = stop(worker)
-    assert f"started on {program.url}: queues default, concurrency 100, tasks add, gate" in line
+    assert f"started on {program.url}: queues sums,default, concurrency 100, tasks" in line
     assert "Traceback" not in rest
     assert rest.splitlines()[-1].endswith(" stopped")
     assert program.job(greeting)["result"] == "Hello, Ada!"
     assert program.job(other)["state"] == "pending"
+
+
+@pytest.mark.parametrize("options", [(), ("--processes", "2")], ids=["one", "two"])
+def test_a_burst_runs_the_jobs_that_are_there_and_ends_with_0(
+    program: Program, options: tuple[str, ...]
+) -> None:
+    jobs = [program.enqueue("greet", "Ada"), program.enqueue("add", "1")]
+    later = program.enqueue("greet", "Bob", "--delay", "1h")
+    refused = program.enqueue("refuse")
+    done = program("worker", "shop:app", "--burst", *options)
+    assert done.returncode == 0, done.stderr
+    assert [program.job(job)["state"] for job in jobs] == ["completed", "completed"]
+    assert (program.job(later)["state"], program.job(refused)["state"]) == ("scheduled", "dead")
+    assert "the queues are empty: " in done.stderr
+    assert "left are 1 job(s) that wait for their time or for others" in done.stderr
+    assert "starting another" not in done.stderr
+
+
+def test_a_burst_and_reload_contradict_each_other(program: Program) -> None:
+    done = program("worker", "shop:app", "--burst", "--reload")
+    assert done.returncode == 2
+    assert "--burst ends the worker and --reload keeps it: give one of them." in done.stderr
 
 
 def test_a_worker_on_memory_warns_that_nobody_else_sees_it(program: Program) -> None:

@@ -23,6 +23,7 @@ from ..worker.supervisor import Supervisor
 from ..worker.supervisor.note import Note
 from ..worker.supervisor.sources import named_by, signed
 from ..worker.supervisor.tether import Tether, tether
+from ..worker.worker import Worker
 from .loop import run
 from .refusal import Refusal
 from .settings import settings_options
@@ -39,9 +40,15 @@ SHOWN_TASKS: Final = 8
 @app_option
 @url_option
 @settings_options(WorkerSettings, {"queues": "-Q", "concurrency": "-c"})
+@click.option("--burst", is_flag=True, help="end with exit code 0 when the queues are empty")
 @click.option("--reload", is_flag=True, help="start anew when source files change; to develop with")
 def worker(
-    name: AppName | None, app: AppName | None, url: str | None, reload: bool, **flags: Any
+    name: AppName | None,
+    app: AppName | None,
+    url: str | None,
+    burst: bool,
+    reload: bool,
+    **flags: Any,
 ) -> None:
     """Run the jobs of the app MODULE:APP, as in `windlass worker shop:app`.
 
@@ -53,6 +60,8 @@ def worker(
     """
     if (name is None) == (app is None):
         raise click.UsageError("Name one app: windlass worker MODULE:APP")
+    if burst and reload:
+        raise click.UsageError("--burst ends the worker and --reload keeps it: give one of them.")
     line, folder = tether(), Path.cwd()
     with _refusals_told(line, folder):
         settings = load(WorkerSettings, "worker", flags)
@@ -70,7 +79,7 @@ def worker(
         if line is not None and reload:
             # Before anything else: what is changed from now on must be noticed.
             line.tell_sources(folder)
-        run(_serve(found, settings, line, folder if reload else None))
+        run(_serve(found, settings, line, folder if reload else None, burst=burst))
 
 
 async def _supervise(settings: WorkerSettings, reload: bool) -> None:
@@ -90,7 +99,12 @@ def _refusals_told(line: Tether | None, folder: Path) -> Iterator[None]:
 
 
 async def _serve(
-    app: Windlass, settings: WorkerSettings, line: Tether | None, sources: Path | None
+    app: Windlass,
+    settings: WorkerSettings,
+    line: Tether | None,
+    sources: Path | None,
+    *,
+    burst: bool,
 ) -> None:
     figures = None
     if line is not None and settings.metrics_port:
@@ -101,26 +115,27 @@ async def _serve(
         worker = await app.worker(settings)
         stop = worker.ask_to_stop
         with stop_on_signals(stop):
-            await worker.start()
-            log.info("worker %s started on %s", worker.id, _description(app, settings))
+            await worker.start(burst=burst)
+            log.info("worker %s started on %s", worker.id, _description(app, worker, settings))
             warn_of_memory(app, "it runs what its own handlers and schedules enqueue")
             held = line.held(worker, settings, sources, figures, stop) if line else None
             async with held or nullcontext():
                 await worker.asked_to_stop()
                 if line is not None and worker.dismissed:
                     line.tell(Note("dismissed"))
-                log.info("stopping: running jobs may finish, a second signal ends at once")
+                if not worker.emptied:
+                    log.info("stopping: running jobs may finish, a second signal ends at once")
                 await worker.stop()
     finally:
         await app.aclose()
     log.info("worker %s stopped", worker.id)
 
 
-def _description(app: Windlass, settings: WorkerSettings) -> str:
+def _description(app: Windlass, worker: Worker, settings: WorkerSettings) -> str:
     names = sorted(app.registry)
     more = ", …" if len(names) > SHOWN_TASKS else ""
     more += " and all others" if app.registry.default is not None else ""
     return (
-        f"{masked(app.url)}: queues {','.join(settings.queues)}, "
+        f"{masked(app.url)}: queues {','.join(worker.queues)}, "
         f"concurrency {settings.concurrency}, tasks {', '.join(names[:SHOWN_TASKS])}{more}"
     )

@@ -12,8 +12,8 @@ from .logs import Capture, Level, LogFormat
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How one worker process works. Times are in seconds."""
 
-    queues: tuple[str, ...] = ("default",)
-    """queues to serve, with weights as in a:3,b; * serves all"""
+    queues: tuple[str, ...] = ()
+    """queues to serve, with weights as in a:3,b; * serves all  [default: those its tasks name]"""
     strict: bool = False
     """serve a queue only while those named before it are empty"""
     concurrency: int = 100
@@ -54,7 +54,8 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """name or address of that port; 0.0.0.0 in a container, for others to reach it"""
 
     def __post_init__(self) -> None:
-        parse_queues(self.queues, strict=self.strict)
+        if self.queues:
+            parse_queues(self.queues, strict=self.strict)
         times = ("lease", "rescue_interval", "prune_interval")
         patience = ("shutdown_timeout", "hook_timeout", "unknown_patience", "attempts_keep")
         check_above_zero(self, "concurrency", "processes", *times)

@@ -66,6 +66,12 @@ class Fetcher(Service):
         self._runner = runner
         self._allowed = asyncio.Event()
         self._allowed.set()
+        self.found_nothing = False
+        """whether the last claim brought nothing, and nothing has called for another"""
+
+    def serves(self, queue: str) -> bool:
+        """Whether it claims from a queue of this name."""
+        return self._rotation.is_open or queue in self._rotation.names
 
     @property
     def quiet(self) -> bool:
@@ -89,8 +95,15 @@ class Fetcher(Service):
             if room <= extra // 2:
                 await self._hand.changed()
             elif not await self._claim(room):
-                await self._store.wait(self._rotation.names, LONGEST_WAIT)
+                await self._wait()
                 self._met_at = float("-inf")
+
+    async def _wait(self) -> None:
+        self.found_nothing = True
+        try:
+            await self._store.wait(self._rotation.names, LONGEST_WAIT)
+        finally:
+            self.found_nothing = False
 
     async def _claim(self, room: int) -> bool:
         """Take up to `room` jobs; whether there was any."""

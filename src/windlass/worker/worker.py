@@ -19,12 +19,15 @@ Stopped the other way round, so that whoever produces work ends before whoever t
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import ClassVar, Final, Literal
+
+from msgspec.structs import replace
 
 from ..config import WorkerSettings
 from ..core.clock import system_clock, to_ms
@@ -42,6 +45,7 @@ from ..task import Registry
 from .acker import Acker
 from .aside import Aside, Connect
 from .attempt import Surroundings
+from .burst import Burst
 from .checkpoints import StoredCheckpoints
 from .executors import Executors
 from .fetcher import Fetcher
@@ -54,11 +58,14 @@ from .orders import Orders
 from .presence import Presence
 from .reporter import Reporter
 from .runner import Runner
+from .serving import left_out, served_queues
 from .shutdown import stop_on_signals
 from .signals import StoredSignals
 from .tallier import Tallier, Unsent
 from .transactions import Transactions
 from .workflows import StoredWorkflows
+
+log = logging.getLogger("windlass")
 
 SHORTEST_FLUSH: Final = 1.0
 LONGEST_SILENCE: Final = 15.0
@@ -89,7 +96,10 @@ class Worker:
         ledger: Ledger | None = None,
     ) -> None:
         self.id = new_worker_id()
-        self._settings = settings
+        self.queues = served_queues(registry, settings)
+        """as settings have them: with weights, and `*` for all"""
+        self._settings = settings = replace(settings, queues=tuple(self.queues))
+        self._left_out = left_out(registry, self.queues)
         self._lifespan = Lifespan(registry, settings.hook_timeout)
         hand = Hand(settings.concurrency)
         self._hand = hand
@@ -139,6 +149,8 @@ class Worker:
         self._seen_at = time.monotonic()
         self._unsent = Unsent(self.id, self.ledger)
         self._orders = Orders(self._fetcher, self._runner, self.ask_to_stop)
+        self._store = store
+        self._burst: Burst | None = None
         self.endpoint: Endpoint | None = None
         """where it tells its metrics, if it does"""
 
@@ -172,10 +184,16 @@ class Worker:
 
     @property
     def dismissed(self) -> bool:
-        """Whether it was an order that asked it to stop."""
-        return self._orders.dismissed
+        """Whether it has stopped for good: by an order, or because its queues are empty."""
+        return self._orders.dismissed or self.emptied
 
-    async def start(self) -> None:
+    @property
+    def emptied(self) -> bool:
+        """Whether its queues are empty, which it was started for."""
+        return self._burst is not None and self._burst.is_done
+
+    async def start(self, *, burst: bool = False) -> None:
+        """Begin to work; with `burst` it asks itself to stop once its queues are empty."""
         if self.endpoint is not None:
             self.endpoint.start()
         try:
@@ -183,6 +201,8 @@ class Worker:
         except BaseException:
             self._end()
             raise
+        if self._left_out:
+            log.warning("%s", self._left_out)
         self._events.working(self)
         for service in self._upkeep:
             service.start()
@@ -192,9 +212,15 @@ class Worker:
         self._acker.start()
         self._fetcher.start()
         self._state = "working"
+        if burst:
+            parts = (self._store, self._fetcher, self._hand)
+            self._burst = Burst(*parts, lambda: self.ran, self.ask_to_stop)
+            self._burst.start()
 
     async def stop(self) -> None:
         self._state = "stopping"
+        if self._burst is not None:
+            await self._burst.stop()
         await self._fetcher.stop()
         self._runner.release_backlog()
         deadline = time.monotonic() + self._settings.shutdown_timeout
@@ -216,10 +242,13 @@ class Worker:
         if self.endpoint is not None:
             self.endpoint.stop()
 
-    async def run(self) -> None:
-        """Work until SIGINT, SIGTERM, an order or `ask_to_stop`, then stop gracefully."""
+    async def run(self, *, burst: bool = False) -> None:
+        """Work until SIGINT, SIGTERM, an order or `ask_to_stop`, then stop gracefully.
+
+        With `burst`, until the queues are empty: nothing of them is pending or active.
+        """
         with stop_on_signals(self.ask_to_stop):
-            await self.start()
+            await self.start(burst=burst)
             await self.asked_to_stop()
             await self.stop()
 

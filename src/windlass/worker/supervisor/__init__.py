@@ -4,7 +4,8 @@ There are as many places as processes. A place whose process has died gets anoth
 pause that grows while they die young. One that is to be replaced (it is due, SIGHUP came, the
 source changed) goes on until its successor works, so that code which cannot be loaded takes
 nothing down. Places are renewed one after the other, except while developing. The place of a
-process that was told to stop, by an order to that worker, stays empty; when all are, this is over.
+process that was told to stop, by an order to that worker, or whose queues are empty (--burst),
+stays empty; when all are, this is over.
 
 A process is asked to stop by closing the line to it and not by a signal: a service manager
 may have signalled every process already, and a second signal ends one at once.
@@ -163,7 +164,7 @@ class Supervisor:
 
     def _give_up_place(self, stop: asyncio.Event) -> None:
         self._places -= 1
-        log.info("it was told to stop, and nobody takes its place: %d left", self._places)
+        log.info("its place stays empty: %d left", self._places)
         if not self._places:
             stop.set()
 
@@ -177,7 +178,8 @@ class Supervisor:
             if replica is None:
                 deaths += 1
                 continue
-            if await replica.settled():
+            if await replica.settled() or replica.dismissed:
+                # Also one that has been so quick that it is over already.
                 self._first_up.set()
                 return replica
             deaths = 1 if replica.age > GROWN_UP else deaths + 1
