@@ -7,22 +7,24 @@ Everything is written once, async. `store()` gives the store of the running even
 from __future__ import annotations
 
 import asyncio
+import atexit
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
+from threading import Thread
 from typing import Any, TypeVar
 
 from .core.clock import Clock
 from .core.codec import Codecs, encode_result, too_large
 from .core.model import Job, NewJob, Receipt
 from .core.states import FINISHED
-from .errors import UnknownJob, WrongState
-from .intake import Intake, Made
+from .errors import StoreUnavailable, UnknownJob, WrongState
+from .intake import Intake, Made, Request, bring_late, tell_of
 from .observe.events import Events
 from .stores.contract import Store
 from .stores.observed import observed
 from .stores.open import open_store, scheme_of
-from .sync import PerProcess, Portal, drive, refuse_in_loop
+from .sync import Handles, Loop, in_loop
 
 T = TypeVar("T")
 
@@ -36,30 +38,21 @@ class Client:
         self._clock = clock
         self._events = events or Events()
         self._shared = open_store(url, clock=clock) if url.startswith("memory:") else None
-        self._by_loop: dict[asyncio.AbstractEventLoop, asyncio.Future[Store]] = {}
-        self._portal = Portal()
-        self._blocking = PerProcess(self._open_blocking)
-        self._intakes: dict[asyncio.AbstractEventLoop, Intake] = {}
+        self._intakes: dict[Loop, Intake] = {}
+        self._stores = Handles(
+            self._make,
+            keep=self._shared is not None,
+            ending=self._settle,
+            closed=self._take_over,
+        )
 
     async def store(self) -> Store:
         """The store of the running event loop, opened on first use."""
-        loop = asyncio.get_running_loop()
-        opening = self._by_loop.get(loop)
-        if opening is not None and opening.done():
-            return opening.result()
-        if opening is None:
-            self._forget_closed_loops()
-            opening = self._by_loop[loop] = asyncio.ensure_future(self._open())
-            # A store that could not be opened is to be tried again by the next call.
-            opening.add_done_callback(lambda done: self._forget_failed(loop, done))
-        return await asyncio.shield(opening)
+        return await self._stores.open()
 
     def block(self, act: Callable[[Store], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
         """Run `act` for a caller without an event loop."""
-        refuse_in_loop(call, instead)
-        store = self._blocking.get()
-        coroutine = act(store)
-        return drive(coroutine) if store.blocking else self._portal.run(coroutine)
+        return self._stores.block(act, call, instead)
 
     @asynccontextmanager
     async def private_store(self) -> AsyncIterator[Store]:
@@ -107,58 +100,66 @@ class Client:
         loop = asyncio.get_running_loop()
         intake = self._intakes.get(loop)
         if intake is None:
-            self._forget_closed_loops()
-            intake = self._intakes[loop] = Intake(self.store, self._reject)
+            self._stores.attend()
+            intake = self._intakes[loop] = Intake(self.store, self._reject, self._bring_late)
         return intake.put(jobs, made)
 
     async def aclose(self) -> None:
         """Finish what was started on this event loop and close its store."""
-        loop = asyncio.get_running_loop()
-        intake = self._intakes.pop(loop, None)
-        if intake is not None:
-            await intake.settled()
-        opening = self._by_loop.pop(loop, None)
-        if opening is not None and self._shared is None:
-            await (await opening).close()
+        await self._stores.aclose()
 
     def close(self) -> None:
         """Close what blocking code used."""
-        store = self._blocking.take()
-        if store is not None and self._shared is None:
-            if store.blocking:
-                drive(store.close())
-            else:
-                self._portal.run(store.close())
-        self._portal.close()
+        self._stores.close()
 
     def _reject(self, jobs: Sequence[NewJob], error: BaseException) -> None:
         if self._events.rejected:
             for job in jobs:
                 self._events.rejected(job, error)
 
-    async def _open(self) -> Store:
-        store = self._shared or open_store(self.url, clock=self._clock)
-        await store.open()
+    def _make(self, blocking: bool) -> Store:
+        store = self._shared or open_store(self.url, clock=self._clock, blocking=blocking)
         return observed(store, self._events)
 
-    def _open_blocking(self) -> Store:
-        store = self._shared or open_store(self.url, clock=self._clock, blocking=True)
-        if store.blocking:
-            drive(store.open())
+    async def _settle(self, loop: Loop) -> None:
+        """Before the store of an event loop is closed."""
+        intake = self._intakes.pop(loop, None)
+        if intake is not None:
+            await intake.settled()
+
+    def _take_over(self, loop: Loop) -> None:
+        """An event loop was closed, whatever was under way."""
+        intake = self._intakes.pop(loop, None)
+        if intake is not None:
+            intake.bring_late()
+
+    def _bring_late(self, requests: Sequence[Request]) -> None:
+        """Have stored, as if by blocking code, what an event loop has left that was closed."""
+        if in_loop():
+            # Not a daemon, so that the process does not exit before it is done.
+            Thread(target=self._bring_now, args=(requests,), name="windlass-late").start()
         else:
-            self._portal.run(store.open())
-        return observed(store, self._events)
+            self._bring_now(requests)
 
-    def _forget_failed(
-        self, loop: asyncio.AbstractEventLoop, opening: asyncio.Future[Store]
-    ) -> None:
-        if opening.cancelled() or opening.exception() is not None:
-            self._by_loop.pop(loop, None)
+    def _bring_now(self, requests: Sequence[Request]) -> None:
+        jobs = [job for asked, _, _ in requests for job in asked]
+        try:
+            receipts = self._stores.run(lambda store: store.insert(jobs))
+        except Exception as error:
+            if len(requests) > 1 and not isinstance(error, StoreUnavailable):
+                for request in requests:
+                    self._bring_now([request])
+                return
+            self._reject(jobs, error)
+            tell_of(requests, str(error))
+            return
+        at = 0
+        for asked, made, _ in requests:
+            made(asked, receipts[at : at + len(asked)])
+            at += len(asked)
 
-    def _forget_closed_loops(self) -> None:
-        for loop in [loop for loop in self._by_loop if loop.is_closed()]:
-            del self._by_loop[loop]
-            self._intakes.pop(loop, None)
+
+atexit.register(bring_late)
 
 
 async def get_job(store: Store, id: str) -> Job:

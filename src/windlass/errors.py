@@ -17,7 +17,8 @@
     │   ├── Unauthenticated       a server was given no key, or one that does not count
     │   ├── Forbidden             the key does not allow the request
     │   ├── Throttled             too many requests of this key
-    │   └── WouldBlock            a blocking call inside a running event loop
+    │   ├── WouldBlock            a blocking call inside a running event loop
+    │   └── NoEventLoop           an async call where no event loop runs
     ├── MissingExtra              an optional dependency is not installed
     ├── StartupFailed             a hook or a resource of the worker failed
     ├── CorruptRecord             stored bytes that cannot be read back
@@ -133,6 +134,10 @@ class Throttled(UsageError):
 
 class WouldBlock(UsageError, RuntimeError):
     """A blocking call was made inside a running event loop."""
+
+
+class NoEventLoop(UsageError, RuntimeError):
+    """An async call was made where no event loop is running."""
 
 
 class MissingExtra(WindlassError, ImportError):

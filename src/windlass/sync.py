@@ -8,14 +8,24 @@ its own, since threads do not cross over and a loop that was inherited would han
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
-from collections.abc import Callable, Coroutine
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from .errors import WouldBlock
+from .errors import NoEventLoop, WouldBlock
+
+log = logging.getLogger("windlass")
 
 T = TypeVar("T")
+Loop: TypeAlias = asyncio.AbstractEventLoop
+
+LEAVING: Final = 5.0
+"""Seconds that closing what a closed event loop has left may take."""
 
 
 class PerProcess(Generic[T]):
@@ -64,8 +74,11 @@ class _LoopThread:
             target=self.loop.run_forever, name="windlass-portal", daemon=True
         )
         self._thread.start()
+        self.started: list[Future[None]] = []
+        """what nobody waits for before the end"""
 
     def close(self) -> None:
+        wait(self.started, LEAVING)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
@@ -87,6 +100,12 @@ class Portal:
             future.cancel()
             raise
 
+    def start(self, act: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something done, without waiting for it."""
+        thread = self._thread.get()
+        thread.started = [each for each in thread.started if not each.done()]
+        thread.started.append(asyncio.run_coroutine_threadsafe(act(), thread.loop))
+
     def close(self) -> None:
         thread = self._thread.take()
         if thread is not None:
@@ -106,13 +125,28 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 
 def refuse_in_loop(call: str, instead: str) -> None:
     """Raise `WouldBlock` if this thread runs an event loop, which a blocking call would stop."""
+    if in_loop():
+        raise WouldBlock(
+            f"{call} would block the running event loop; use `await {instead}` in async code."
+        )
+
+
+def need_loop(call: str, instead: str) -> None:
+    """Raise `NoEventLoop` if this thread runs no event loop."""
+    if not in_loop():
+        raise NoEventLoop(
+            f"{call} needs a running event loop: await it in an `async def`; in blocking code call "
+            f"{instead}."
+        )
+
+
+def in_loop() -> bool:
+    """Whether this thread runs an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return
-    raise WouldBlock(
-        f"{call} would block the running event loop; use `await {instead}` in async code."
-    )
+        return False
+    return True
 
 
 class Opened(Protocol):
@@ -131,12 +165,31 @@ H = TypeVar("H", bound=Opened)
 
 
 class Handles(Generic[H]):
-    """Handles on one thing where they are needed: one per event loop, one for blocking code."""
+    """Handles on one thing where they are needed: one per event loop, one for blocking code.
 
-    def __init__(self, make: Callable[[bool], H]) -> None:
-        """`make` is told whether the handle is for code that blocks."""
+    That of an event loop is closed when `asyncio.run` or its like ends the loop; that of a loop
+    which was closed without any of it, by the next call that notices.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[bool], H],
+        *,
+        keep: bool = False,
+        ending: Callable[[Loop], Awaitable[None]] | None = None,
+        closed: Callable[[Loop], None] | None = None,
+    ) -> None:
+        """`make` is told whether the handle is for code that blocks; with `keep` none is closed.
+
+        `ending` comes before the handle of an event loop is closed; `closed` is told of a loop
+        for which nothing can be done any more on it.
+        """
         self._make = make
-        self._by_loop: dict[asyncio.AbstractEventLoop, asyncio.Future[H]] = {}
+        self._keep = keep
+        self._ending = ending
+        self._closed = closed
+        self._by_loop: dict[Loop, asyncio.Task[H]] = {}
+        self._ends: dict[Loop, AsyncGenerator[None]] = {}
         self._portal = Portal()
         self._blocking = PerProcess(self._open_blocking)
 
@@ -145,25 +198,40 @@ class Handles(Generic[H]):
         loop = asyncio.get_running_loop()
         opening = self._by_loop.get(loop)
         if opening is None or _failed(opening):
-            for closed in [each for each in self._by_loop if each.is_closed()]:
-                del self._by_loop[closed]
-            opening = self._by_loop[loop] = asyncio.ensure_future(self._open())
-        return await asyncio.shield(opening)
+            self.attend()
+            opening = self._by_loop[loop] = asyncio.create_task(self._open())
+        return opening.result() if opening.done() else await asyncio.shield(opening)
+
+    def attend(self) -> None:
+        """Have what the running event loop has closed with it."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._ends:
+            self._leave_closed_loops()
+            self._ends[loop] = at_end(partial(self._end, loop))
 
     def block(self, act: Callable[[H], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
         """Run `act` for a caller without an event loop."""
         refuse_in_loop(call, instead)
+        if self._ends:
+            self._leave_closed_loops()
+        return self.run(act)
+
+    def run(self, act: Callable[[H], Coroutine[Any, Any, T]]) -> T:
+        """The same where it is known that there is no event loop."""
         handle = self._blocking.get()
         return drive(act(handle)) if handle.blocking else self._portal.run(act(handle))
 
     async def aclose(self) -> None:
-        opening = self._by_loop.pop(asyncio.get_running_loop(), None)
-        if opening is not None and not _failed(opening):
-            await (await opening).close()
+        """Close that of the running event loop."""
+        end = self._ends.get(asyncio.get_running_loop())
+        if end is not None:
+            await end.aclose()
 
     def close(self) -> None:
+        """Close that of blocking code."""
+        self._leave_closed_loops()
         handle = self._blocking.take()
-        if handle is not None:
+        if handle is not None and not self._keep:
             drive(handle.close()) if handle.blocking else self._portal.run(handle.close())
         self._portal.close()
 
@@ -176,6 +244,77 @@ class Handles(Generic[H]):
         handle = self._make(True)
         drive(handle.open()) if handle.blocking else self._portal.run(handle.open())
         return handle
+
+    async def _end(self, loop: Loop) -> None:
+        if self._ending is not None:
+            await self._ending(loop)
+        self._ends.pop(loop, None)
+        opening = self._by_loop.pop(loop, None)
+        if opening is not None and not _failed(opening) and not self._keep:
+            await (await opening).close()
+
+    def _leave_closed_loops(self) -> None:
+        for loop in [loop for loop in list(self._ends) if loop.is_closed()]:
+            if self._ends.pop(loop, None) is None:
+                continue  # another thread was quicker
+            hang_up(loop)
+            if self._closed is not None:
+                self._closed(loop)
+            opening = self._by_loop.pop(loop, None)
+            if opening is None or _failed(opening):
+                continue
+            if not opening.done():
+                drop(opening)
+            elif not self._keep:
+                self._portal.start(partial(_leave, opening.result()))
+
+
+def at_end(act: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
+    """Have something done before the running event loop ends; closing this does it at once.
+
+    `asyncio.run` and its like first cancel all tasks, then close the asynchronous generators of
+    the loop, and wait for what is in their `finally`.
+    """
+
+    async def until_then() -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            await act()
+
+    generator = until_then()
+    with suppress(StopIteration):  # it has come to its `yield`, and the loop knows of it
+        generator.asend(None).send(None)
+    return generator
+
+
+def hang_up(loop: Loop) -> None:
+    """Close the sockets of a closed event loop, which cannot do it any more.
+
+    Until then they are open to the server: a transaction that was cut off holds its locks.
+    """
+    for transport in list(getattr(loop, "_transports", {}).values()):
+        connection, transport._sock = transport._sock, None
+        if connection is not None:
+            connection.close()
+
+
+def drop(task: asyncio.Task[Any]) -> None:
+    """Let go of a task of a closed event loop, which nobody can run any more."""
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    # Drivers cannot clean up without their loop, and what they say then helps nobody.
+    with suppress(Exception):
+        task.get_coro().close()  # type: ignore[union-attr]
+
+
+async def _leave(handle: Opened) -> None:
+    """Close what belongs to an event loop that is closed, as far as another one can do that."""
+    try:
+        async with asyncio.timeout(LEAVING):
+            await handle.close()
+    except Exception as error:
+        # Its sockets are closed already, and drivers cannot do more without their loop.
+        log.debug("what a closed event loop has left was not closed: %s", error)
 
 
 def _failed(opening: asyncio.Future[Any]) -> bool:
