@@ -14,11 +14,12 @@ from typing import Final
 from ..core.attempts import LogLine
 from ..core.context import current, current_batch
 from ..core.lines import line
+from .guarded import GuardedHandler
 
 OURS: Final = "windlass"
 
 
-class CaptureHandler(logging.Handler):
+class CaptureHandler(GuardedHandler):
     """Gives each record to the attempt that it comes from; other records are not its business."""
 
     def emit(self, record: logging.LogRecord) -> None:

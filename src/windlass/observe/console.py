@@ -12,12 +12,13 @@ from typing import Final, TextIO
 
 from .fields import JobFilter
 from .formats import Held, LineFormatter, record_of
+from .guarded import GuardedHandler
 
 MOST: Final = 500
 """Lines that are held; with one more they are written."""
 
 
-class Console(logging.StreamHandler[TextIO]):
+class Console(GuardedHandler, logging.StreamHandler[TextIO]):
     """Writes records as they come; lines that were held, with the next one or when asked to."""
 
     def __init__(self, formatter: LineFormatter) -> None:

@@ -36,6 +36,8 @@ from ..core.ids import new_id
 from ..core.model import Job, Lease
 from ..core.workers import Order, WorkerInfo
 from ..observe.endpoint import Endpoint
+from ..observe.fields import JOBS
+from ..observe.guarded import guard
 from ..observe.joblog import JobLog
 from ..observe.ledger import Ledger
 from ..observe.logs import threshold
@@ -194,6 +196,8 @@ class Worker:
 
     async def start(self, *, burst: bool = False) -> None:
         """Begin to work; with `burst` it asks itself to stop once its queues are empty."""
+        for name in ("windlass", JOBS):
+            guard(logging.getLogger(name))
         if self.endpoint is not None:
             self.endpoint.start()
         try:

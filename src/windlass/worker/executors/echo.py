@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ...core.model import Lease
 from ...observe.capture import CaptureHandler
+from ...observe.guarded import GuardedHandler
 
 PLAIN: Final = (str, int, float, bool, type(None))
 """What goes along of what a caller gives as `extra`."""
@@ -28,7 +29,7 @@ class Logged(NamedTuple):
     """the child has written the line itself"""
 
 
-class Echo(logging.Handler):
+class Echo(GuardedHandler):
     """In the child: sends records to the worker."""
 
     def __init__(self, send: Callable[[bytes], None]) -> None:
