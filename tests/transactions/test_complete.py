@@ -432,3 +432,38 @@ def test_a_function_that_is_called_directly_has_none() -> None:
 
     with pytest.raises(UsageError, match="called directly"):
         write()
+
+
+@ON_THE_LOOP
+async def test_a_transaction_within_another_is_refused_at_once(app: Windlass) -> None:
+    """On SQLite the second would wait for the first, as would all other writers."""
+
+    @app.task(context=True, max_retries=0)
+    async def nest(context: Context) -> None:
+        async with context.transaction(), context.transaction():
+            pass
+
+    @app.task(context=True, max_retries=0)
+    def nest_too(context: Context) -> None:
+        with context.transaction(), context.transaction():
+            pass
+
+    jobs = [await nest.aenqueue(), await nest_too.aenqueue()]
+    await work(app)
+    for job in jobs:
+        found = await job.aget()
+        assert found.state is State.DEAD
+        assert found.error is not None and found.error.kind == "UsageError"
+        assert "is in a transaction already" in found.error.message
+
+
+@ANYWHERE
+async def test_a_handler_that_raises_lease_lost_itself_has_failed(app: Windlass) -> None:
+    @app.task(max_retries=0)
+    async def says_so() -> None:
+        raise LeaseLost("the lease of something else")
+
+    job = await says_so.aenqueue()
+    await work(app)
+    found = await job.aget()
+    assert (found.state, found.error and found.error.kind) == (State.DEAD, "LeaseLost")

@@ -19,7 +19,7 @@ from ..core.model import UNREADABLE, Job, Lease, Transition
 from ..core.outcome import Expired, Released, Succeeded, decide, has_expired
 from ..core.retry import DEFAULT_RETRY, RetryPolicy
 from ..definition import Definition
-from ..errors import LeaseLost, UnknownTask
+from ..errors import UnknownTask
 from ..middleware import Stack
 from ..observe.events import waited
 from ..observe.ledger import NOT_RUN
@@ -30,6 +30,7 @@ from .attempt import Surroundings, begin, encoded, failed, unknown
 from .gathering import Gathering
 from .hand import Claim
 from .leftovers import leave_behind
+from .transactions import RolledBack
 
 log = logging.getLogger("windlass")
 
@@ -255,7 +256,7 @@ class Runner:
     ) -> Transition | None:
         """The move that follows an error; None if the lease was lost."""
         if settled:
-            return None if isinstance(error, LeaseLost) else decide(job, Succeeded())
+            return None if isinstance(error, RolledBack) else decide(job, Succeeded())
         if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
             return None if (job.id, job.fence) in self._lost else decide(job, Released())
         # Also if the handler let a cancellation of its own escape: that is its failure.

@@ -41,6 +41,10 @@ LAST_WORDS: Final = 5.0
 """How many seconds a commit has to end once its handler is cancelled."""
 
 
+class RolledBack(LeaseLost):
+    """The commit found the lease lost, so that nothing of the attempt is left to write."""
+
+
 class Transactions:
     """Begins them, and knows which attempts are past their end by it."""
 
@@ -53,6 +57,7 @@ class Transactions:
         self._forget = forget
         self._loop = asyncio.get_running_loop()
         self.thread = threading.get_ident()
+        self._open: set[Claim] = set()
         self._committing: set[Claim] = set()
         self.completed: dict[Claim, bool] = {}
         """attempts that still run, though their job is completed; whether with a result"""
@@ -79,7 +84,7 @@ class Transactions:
         """
         claim = (job.id, job.fence)
         has_result = self.completed.pop(claim, None)
-        if isinstance(error, LeaseLost):
+        if isinstance(error, RolledBack):
             log.warning("job %s: its lease was lost, so its transaction was rolled back", job.id)
         elif has_result is None:
             return False
@@ -94,6 +99,21 @@ class Transactions:
             log.warning(text, job.id)
         self._forget(claim)
         return True
+
+    @contextmanager
+    def only_one(self, job: Job) -> Iterator[None]:
+        """Around the block. On SQLite a second one would wait for the first, and so would everybody
+        else."""
+        claim = (job.id, job.fence)
+        if claim in self._open:
+            raise UsageError(
+                f"Job {job.id} is in a transaction already: use the connection of that one."
+            )
+        self._open.add(claim)
+        try:
+            yield
+        finally:
+            self._open.discard(claim)
 
     @contextmanager
     def completing(self, job: Job, has_result: bool) -> Iterator[None]:
@@ -184,6 +204,7 @@ class _Transaction:
     @contextmanager
     def _blocking(self) -> Iterator[Any]:
         with ExitStack() as stack:
+            stack.enter_context(self._transactions.only_one(self._job))
             connection = stack.enter_context(self._store.loans.lend())
             yield connection
             guest = guest_of(connection)
@@ -195,6 +216,7 @@ class _Transaction:
     @asynccontextmanager
     async def _suspending(self) -> AsyncIterator[Any]:
         async with AsyncExitStack() as stack:
+            stack.enter_context(self._transactions.only_one(self._job))
             connection = await stack.enter_async_context(self._store.loans.alend())
             yield connection
             guest = guest_of(connection)
@@ -218,7 +240,7 @@ class _Transaction:
 
     def _refuse_lost(self, held: frozenset[str]) -> None:
         if self._job.id not in held:
-            raise LeaseLost(
+            raise RolledBack(
                 f"Job {self._job.id} was cancelled or belongs to another worker by now: nothing "
                 "of this transaction is written."
             )
