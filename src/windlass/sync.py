@@ -304,7 +304,7 @@ def drop(task: asyncio.Task[Any]) -> None:
     task._log_destroy_pending = False  # type: ignore[attr-defined]
     # Drivers cannot clean up without their loop, and what they say then helps nobody.
     with suppress(Exception):
-        task.get_coro().close()  # type: ignore[union-attr]
+        task.get_coro().close()
 
 
 async def _leave(handle: Opened) -> None:

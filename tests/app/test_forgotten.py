@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from windlass import State, Task, Windlass
 from windlass.core.model import NewJob, Receipt, Spec
 from windlass.errors import StoreUnavailable
 from windlass.intake import Intake
+from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
 
 Add = Task[[int], int, int]
@@ -239,7 +240,7 @@ class Slow(MemoryStore):
         super().__init__()
         self.calls = 0
 
-    async def insert(self, jobs: list[NewJob]) -> list[Receipt]:  # type: ignore[override]
+    async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
         self.calls += 1
         await asyncio.get_running_loop().create_future()
         raise AssertionError
@@ -252,7 +253,7 @@ def test_a_store_that_never_answers_delays_the_end_for_a_bounded_time(
     slow = Slow()
 
     async def main() -> None:
-        async def opened() -> Slow:
+        async def opened() -> Store:
             return slow
 
         intake = Intake(opened, lambda jobs, error: None)

@@ -39,11 +39,10 @@ def inner() -> None:
 def declare(app: Windlass, way: str, **options: Any) -> Any:
     if way == "async":
 
-        @app.task(name="boom", **options)
         async def handler() -> None:
             inner()
 
-        return handler
+        return app.task(name="boom", **options)(handler)
 
     return app.task(name="boom", process=way == "process", **options)(boom)
 

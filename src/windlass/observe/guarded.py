@@ -29,7 +29,7 @@ def guard(logger: logging.Logger) -> None:
 class GuardedHandler(logging.Handler):
     """One that may tell of its own errors on a stderr that is closed."""
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+    def handleError(self, record: logging.LogRecord) -> None:
         if _can_be_told():
             super().handleError(record)
 
