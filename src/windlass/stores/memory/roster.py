@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ...core.workers import Order, Term, WorkerInfo
+from ..contract import LONGEST_TERM
 
 replace = msgspec.structs.replace
 
@@ -21,7 +22,8 @@ class Roster:
 
     def elect(self, role: str, holder: str, until: int, now: int) -> Term | None:
         term = self._terms.get(role)
-        if term is not None and term.holder != holder and now < term.expires_at <= until:
+        latest = max(until, now + LONGEST_TERM)
+        if term is not None and term.holder != holder and now < term.expires_at <= latest:
             return None
         if term is None or term.holder != holder:
             term = Term(holder, term.term + 1 if term else 1, until)

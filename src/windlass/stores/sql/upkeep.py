@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...core.model import Job, Lease, Progress
 from ...core.states import State
 from ...core.workers import Term
-from ..contract import ABANDON_BATCH
+from ..contract import ABANDON_BATCH, LONGEST_TERM
 from . import crew, lanes
 from .admin import get
 from .fields import encode_progress
@@ -65,7 +65,7 @@ def elect(role: str, holder: str, ttl: int, now: int) -> Operation[Term | None]:
     yield Statement("add_term", {"role": role})
     current = Term(*(yield Statement("term", {"role": role}))[0])
     # One that ends later than any that begins now was given before the clock was set back.
-    if current.holder != holder and now < current.expires_at <= now + ttl:
+    if current.holder != holder and now < current.expires_at <= now + max(ttl, LONGEST_TERM):
         return None
     number = current.term if current.holder == holder else current.term + 1
     term = Term(holder, number, now + ttl)

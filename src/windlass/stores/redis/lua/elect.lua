@@ -15,7 +15,7 @@ if stored and #stored >= 16 then
 end
 if present ~= holder then
   -- One that ends later than any that begins now was given before the clock was set back.
-  if present and ends > NOW and ends <= until_then then return false end
+  if present and ends > NOW and ends <= math.max(until_then, NOW + 60000) then return false end
   term = term + 1
 end
 ALLOW_WHEN_FULL
