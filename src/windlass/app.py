@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Unpack, overload
 
 from .admin.schedules import Schedules
 from .client import Client
@@ -16,6 +16,8 @@ from .core.clock import Clock
 from .core.codec import MAX_PAYLOAD, Codec, Codecs
 from .core.context import Context
 from .core.cron import timetable
+from .core.option_help import with_options
+from .core.options import TaskOptions
 from .core.schedule import schedule_of
 from .core.url import without_secrets
 from .declaration import (
@@ -248,3 +250,10 @@ class Windlass(Producer):
         """Close what blocking code used."""
         self.client.close()
         self.history.close()
+
+
+_TASK: Final = (*TaskOptions.__annotations__, *Declaration.__annotations__, "context", "batch")
+Windlass.task.__doc__ = with_options(Windlass.task.__doc__, _TASK)
+Windlass.cron.__doc__ = with_options(
+    Windlass.cron.__doc__, {*_TASK, *CronDeclaration.__annotations__} - {"batch"}
+)

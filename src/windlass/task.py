@@ -22,7 +22,8 @@ from .core.codec import Codecs, encode_call, too_large
 from .core.context import local_context
 from .core.keyed import Caller, keyed, refuse_functions
 from .core.model import DEFAULT_QUEUE, NewJob, Receipt
-from .core.options import JobOptions, Options
+from .core.option_help import with_options
+from .core.options import JobOptions, Options, TaskOptions
 from .core.schedule import Schedule
 from .core.signature import signature_of
 from .core.step import Link, Step
@@ -289,3 +290,8 @@ class Task(Generic[P, C, R]):
     def _convert(self, value: Any, binary: bool) -> R:
         result: R = self.definition.arguments.result(value, binary=binary)
         return result
+
+
+Task.using.__doc__ = with_options(
+    Task.using.__doc__, (*TaskOptions.__annotations__, *CallOptions.__annotations__)
+)

@@ -122,6 +122,7 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
     words = {"log_level": "error", "log_format": "json", "log_capture": "off"}
     settings = worker(tmp_path, None, variables | words)
     assert settings == WorkerSettings(
+        app="7",
         queues=("7",),
         strict=True,
         concurrency=7,
@@ -147,7 +148,7 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("concurency", "did you mean concurrency?"), ("zzz", "known are queues, strict, concurrency")],
+    [("concurency", "did you mean concurrency?"), ("zzz", "known are app, queues, strict, ")],
 )
 def test_an_unknown_setting_gets_a_suggestion_wherever_it_stands(
     tmp_path: Path, name: str, hint: str

@@ -27,7 +27,10 @@ def test_it_runs_sums_up_and_leaves_nothing_behind(program: Program, tmp_path: P
     assert time.monotonic() - before < 30
     assert list(folder.iterdir()) == []
     assert not (tmp_path / "jobs.db").exists()
-    progress, summary, last = done.stdout.split("\n\n")
+    introduction, progress, summary, last, dead, following = done.stdout.split("\n\n")
+    assert introduction.startswith("A small shop, about 2,680 jobs on a SQLite file")
+    assert dead.startswith("The 10 dead jobs have failed for good, on purpose.")
+    assert "docs/tutorial.md" in following and "windlass server" in following
     assert len(progress.splitlines()) > 2
     assert "\x1b" not in done.stdout
     head, *rows = (line.split() for line in summary.splitlines())

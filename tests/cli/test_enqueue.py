@@ -86,7 +86,10 @@ def test_the_options_of_the_apps_task_hold_and_are_overridden(program: Program) 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["subtract", "1"], "No task named subtract is registered in this app."),
+        (
+            ["subtract", "1"],
+            "No task named subtract is registered in this app: known are add, ",
+        ),
         (["add"], "add() missing a required argument: 'a'; it takes (a: int, b: int = 2)."),
         (["add", "1", "2", "3"], "too many positional arguments; it takes (a: int, b: int = 2)."),
         (["add", "1", "-k", "c=3"], "got an unexpected keyword argument 'c'; it takes"),

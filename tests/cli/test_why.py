@@ -63,5 +63,5 @@ def test_the_worker_that_runs_it_is_named_and_listed(program: Program) -> None:
         (program.folder / "open").touch()
     assert told.startswith(f"It is running: worker {id} has it since 20")
     assert [(each["id"], each["pid"], each["queues"]) for each in listed] == [
-        (id, worker.pid, ["default"])
+        (id, worker.pid, ["sums", "default"])
     ]

@@ -139,7 +139,7 @@ def test_the_url_of_the_command_line_wins(program: Program) -> None:
     with program.started("worker", "shop:app", "--url", "sqlite:///other.db") as worker:
         line = read_until(worker, "started")
         stop(worker)
-    assert "started on sqlite:///other.db: " in line
+    assert f"started on sqlite:///{program.folder}/other.db: " in line
     assert (program.folder / "other.db").exists()
 
 

@@ -37,14 +37,12 @@ def inner() -> None:
 
 
 def declare(app: Windlass, way: str, **options: Any) -> Any:
-    if way == "async":
+    handler: Any = boom_async if way == "async" else boom
+    return app.task(name="boom", process=way == "process", **options)(handler)
 
-        async def handler() -> None:
-            inner()
 
-        return app.task(name="boom", **options)(handler)
-
-    return app.task(name="boom", process=way == "process", **options)(boom)
+async def boom_async() -> None:
+    inner()
 
 
 def boom() -> None:

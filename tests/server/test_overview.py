@@ -72,12 +72,12 @@ async def test_of_too_many_queues_the_fullest_have_a_rate(
 
 
 async def test_what_needs_attention_is_told_with_where_to_look(api: Served) -> None:
-    await api.enqueue("greet", "Ada", queue="a b")
+    await api.enqueue("greet", "Ada", queue="a/b")
     await api.enqueue("greet", "Ada", queue="c")
     await api.post("queues/c/pause")
     told = (await overview(api))["attention"]
     assert [(each["kind"], each["queue"], each["link"]) for each in told] == [
-        ("no_worker", "a b", "ui/queues/a%20b"),
+        ("no_worker", "a/b", "ui/queues/a%2Fb"),
         ("paused", "c", "ui/queues/c"),
     ]
     assert "No worker" in told[0]["text"]

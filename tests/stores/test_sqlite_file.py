@@ -121,7 +121,10 @@ def test_a_folder_that_cannot_be_written_to_is_told(path: Path) -> None:
         sentence = open_unprivileged(path, path.parent / "probe")
     finally:
         path.parent.chmod(0o755)
-    assert sentence == f"Cannot open the SQLite file {path}: unable to open database file."
+    assert sentence == (
+        f"Cannot open the SQLite file {path}: unable to open database file; let this user write to "
+        f"the folder {path.parent}."
+    )
 
 
 async def test_a_file_that_cannot_be_written_to_is_told(url: str, path: Path) -> None:
@@ -132,4 +135,4 @@ async def test_a_file_that_cannot_be_written_to_is_told(url: str, path: Path) ->
     path.chmod(0o444)
     sentence = open_unprivileged(path, path)
     assert str(path) in sentence
-    assert "readonly database" in sentence
+    assert "readonly database; let this user write to the file and to its folder" in sentence

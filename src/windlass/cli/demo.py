@@ -21,7 +21,7 @@ from ..core.model import JobQuery
 from ..core.states import LIVE, State
 from ..stores.contract import Store
 from .demo_shop import EXPECTED, Tally, app, open_for_business
-from .demo_view import View, print_summary
+from .demo_view import View, print_introduction, print_summary
 from .loop import run
 from .refusal import Refusal
 from .target import move
@@ -47,6 +47,7 @@ def demo() -> None:
     _end_as_by_ctrl_c()
     # What fails does so on purpose, and the summary tells of it.
     logging.getLogger("windlass").setLevel(logging.CRITICAL)
+    print_introduction(sum(tally.jobs for tally in EXPECTED.values()))
     with TemporaryDirectory(prefix="windlass-demo-") as folder:
         move(app, f"sqlite:///{quote(folder)}/shop.db")
         open_for_business()

@@ -72,6 +72,13 @@ class View:
         return Group(Text(title, "bold"), bars)
 
 
+def print_introduction(total: int) -> None:
+    click.echo(
+        f"A small shop, about {total:,} jobs on a SQLite file, one worker: quick and slow tasks,\n"
+        "some that fail and are tried again, some for later, some that cannot succeed.\n"
+    )
+
+
 def print_summary(tallies: Mapping[str, Tally], seconds: float) -> None:
     columns = [Column("task")]
     columns += [Column(title, number=True) for title in ("jobs", "completed", "dead", "retries")]
@@ -83,4 +90,14 @@ def print_summary(tallies: Mapping[str, Tally], seconds: float) -> None:
     click.echo(
         f"\n{jobs:,} jobs in {runs:,} runs and {seconds:.1f} s: {jobs / seconds:,.0f} jobs/s, "
         "most of the time spent waiting for the slow ones."
+    )
+    dead = sum(tally.dead for tally in tallies.values())
+    click.echo(
+        f"\nThe {dead} dead jobs have failed for good, on purpose. "
+        "Dead jobs stay until you replay or delete them.\n\n"
+        "Next:\n"
+        "  write a task of your own   docs/tutorial.md\n"
+        "  look at jobs in a browser  windlass server, then http://127.0.0.1:8080\n"
+        "  or in the terminal         windlass top\n"
+        "The tasks of this shop are in windlass/cli/demo_shop.py."
     )

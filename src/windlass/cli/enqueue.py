@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, Final
 
 import click
 
@@ -12,8 +14,12 @@ from ..core.options import JobOptions, Options
 from ..definition import elsewhere
 from ..task import Task
 from .output import print_json
+from .refusal import Refusal
 from .target import AppName, app_option, json_option, opened, url_option
 from .values import Given, duration, fitted, keyword, moment, priority, understood, window
+
+SHOWN: Final = 20
+"""So many tasks are named to somebody who has mistyped one."""
 
 
 @click.command()
@@ -98,7 +104,15 @@ def named(whole: Given | None, single: Sequence[tuple[str, Given]]) -> dict[str,
 
 def known_task(app: Windlass, name: str) -> Task[..., Any, Any]:
     """The task of an app, with the options that it was declared with."""
-    return app.tasks[app.registry[name].name]
+    if name not in app.tasks:
+        near = get_close_matches(name, app.tasks, 1)
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else f"known are {', '.join(islice(app.tasks, SHOWN))}."
+        )
+        raise Refusal(f"No task named {name} is registered in this app: {hint}")
+    return app.tasks[name]
 
 
 def unknown_task(app: Windlass, name: str) -> Task[..., Any, Any]:

@@ -15,6 +15,7 @@ import click
 from .. import __version__
 from ..errors import UnknownJob, UnknownSchedule, WindlassError, WrongState
 from .group import Group
+from .habits import answered, behind_the_command, warn_of_variables
 from .refusal import Refusal, Unmet
 
 COMMANDS: Final = {
@@ -64,22 +65,36 @@ class Commands(Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, behind_the_command(args))
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            raise answered(error) from None
         except (UnknownJob, UnknownSchedule, WrongState) as error:
             raise Unmet(str(error)) from None
         except WindlassError as error:
             raise Refusal(str(error)) from None
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="windlass", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Windlass, a distributed task queue.
 
     The store is the one that --url names, or WINDLASS_URL, or sqlite:///windlass.db.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+    elif ctx.invoked_subcommand != "config":
+        warn_of_variables(ctx.invoked_subcommand)
 
 
 def main() -> None:

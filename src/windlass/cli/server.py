@@ -16,7 +16,16 @@ from ..observe.logs import set_up
 from ..worker.shutdown import stop_on_signals
 from .loop import run
 from .settings import settings_options
-from .target import AppName, app_option, opened, url_option, warn_of_memory
+from .target import (
+    AppName,
+    absolute,
+    app_option,
+    names_argument,
+    one_app,
+    opened,
+    url_option,
+    warn_of_memory,
+)
 from .text import masked
 
 log = logging.getLogger("windlass")
@@ -25,14 +34,16 @@ NEEDED: Final = ("starlette", "uvicorn", "httptools", "prometheus_client")
 
 
 @click.command()
+@names_argument
 @app_option
 @url_option
-@settings_options(ServerSettings, {})
-def server(app: AppName | None, url: str | None, **flags: Any) -> None:
+@settings_options(ServerSettings, {"http_port": "-p", "log_level": "-l"})
+def server(names: tuple[str, ...], app: AppName | None, url: str | None, **flags: Any) -> None:
     """Serve the HTTP and gRPC APIs until SIGTERM or Ctrl-C.
 
-    With an app (-A) its tasks are the only ones that can be enqueued, and arguments must fit their
-    signatures. Without one, jobs of any task are taken, for workers in any language.
+    With an app (MODULE:APP, -A or WINDLASS_APP) its tasks are the only ones that can be enqueued,
+    and arguments must fit their signatures. Without one, jobs of any task are taken, for workers
+    in any language.
 
     While the store has no API keys (windlass keys create), everybody who reaches the server may
     do everything: so it listens on this machine only, unless --insecure is given.
@@ -41,9 +52,10 @@ def server(app: AppName | None, url: str | None, **flags: Any) -> None:
     windlass.toml; options win over variables, and these over the file. Times are in seconds.
     """
     settings = load(ServerSettings, "server", flags)
-    with opened(app, url) as found:
+    name = one_app(names, app)
+    with opened(name, url) as found:
         set_up(settings.log_level, settings.log_format)
-        run(_serve(found, settings, has_tasks=app is not None))
+        run(_serve(found, settings, has_tasks=name is not None))
 
 
 async def _serve(app: Windlass, settings: ServerSettings, *, has_tasks: bool) -> None:
@@ -61,7 +73,7 @@ async def _serve(app: Windlass, settings: ServerSettings, *, has_tasks: bool) ->
             grpc = "no gRPC" if server.grpc_port is None else f"gRPC on port {server.grpc_port}"
             log.info(
                 "serving %s at %s://%s:%d, %s",
-                masked(app.url),
+                masked(absolute(app.url)),
                 scheme,
                 settings.host,
                 server.http_port,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
@@ -27,12 +27,19 @@ _KINDS: Final[Mapping[Any, tuple[Callable[[str], Any], str]]] = {
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def settings_options(kind: type[msgspec.Struct], short: Mapping[str, str]) -> Callable[[F], F]:
-    """Add one option for each field; `short` has their one-letter forms."""
+def settings_options(
+    kind: type[msgspec.Struct], short: Mapping[str, str], besides: Collection[str] = ()
+) -> Callable[[F], F]:
+    """Add one option for each field; `short` has their one-letter forms.
+
+    `besides` are fields for which the command has an option of its own.
+    """
 
     def add(command: F) -> F:
         helps = field_docs(kind)
         for field in reversed(msgspec.structs.fields(kind)):
+            if field.name in besides:
+                continue
             option = field.name.replace("_", "-")
             # A switch can be turned off too, as a variable or a file may have turned it on.
             is_switch = field.type is bool
@@ -54,7 +61,7 @@ def settings_options(kind: type[msgspec.Struct], short: Mapping[str, str]) -> Ca
 def _kind(type: Any) -> tuple[Any, str | None]:
     """How an option is read, and what its help calls the value."""
     if get_origin(type) is Literal:
-        return click.Choice(get_args(type)), None
+        return click.Choice(get_args(type), case_sensitive=False), None
     return _KINDS[type]
 
 

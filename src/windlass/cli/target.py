@@ -9,13 +9,15 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import click
+from click.core import ParameterSource
 
 from ..app import Windlass
 from ..stores.contract import Store
@@ -24,33 +26,60 @@ from .refusal import Refusal
 
 log = logging.getLogger("windlass")
 
+SQLITE: Final = "sqlite:///"
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class AppName(NamedTuple):
-    """`MODULE:APP`, taken apart."""
+    """`MODULE:APP`, taken apart; without a path it is the one app of the module."""
 
     module: str
     path: str
 
     def __str__(self) -> str:
-        return f"{self.module}:{self.path}"
+        return f"{self.module}:{self.path}" if self.path else self.module
 
 
 def app_name(text: str) -> AppName:
     """The name of an app as it is written on the command line."""
-    module, _, path = text.partition(":")
-    if not (module and path):
+    module, colon, path = text.partition(":")
+    if not module or (colon and not path):
         raise click.BadParameter(f"an app is named MODULE:APP, as in shop:app, not {text!r}.")
     if module.endswith(".py") or os.sep in module:
         raise click.BadParameter(f"{module!r} is a file; name the module, as in shop:app.")
     return AppName(module, path)
 
 
+def names_argument(command: F) -> F:
+    """`MODULE:APP` as an argument; see `one_app` for what else may stand there."""
+    return click.argument("names", metavar="[MODULE:APP]", nargs=-1)(command)
+
+
+def one_app(names: Sequence[str], option: AppName | None, setting: str = "") -> AppName | None:
+    """The app that was named as an argument, by -A, by WINDLASS_APP or by a setting."""
+    context = click.get_current_context()
+    source = context.get_parameter_source("app")
+    if len(names) > 1 or (names and source is ParameterSource.COMMANDLINE):
+        more = names[-1] if option is None or len(names) > 1 else names[0]
+        raise click.UsageError(
+            f"Got unexpected extra argument ({more}). Name one app, and divide queues by commas, "
+            "as in -Q a,b."
+        )
+    if names:
+        return app_name(names[0])
+    return option or (app_name(setting) if setting else None)
+
+
 def app_option(command: F) -> F:
     return click.option(
-        "-A", "--app", type=app_name, metavar="MODULE:APP", help="the app, as in shop:app"
+        "-A",
+        "--app",
+        type=app_name,
+        metavar="MODULE:APP",
+        envvar="WINDLASS_APP",
+        help="the app, as in shop:app; wins over WINDLASS_APP",
     )(command)
 
 
@@ -94,6 +123,15 @@ def with_setting(url: str, name: str, value: str) -> str:
     return f"{base}?{'&'.join([*filter(None, kept), f'{name}={value}'])}"
 
 
+def absolute(url: str) -> str:
+    """A store's URL with the whole path of a SQLite file: from another folder it is another one."""
+    path, question, query = url.partition("?")
+    name = path.removeprefix(SQLITE)
+    if name == path or name.startswith("/"):
+        return url
+    return f"{SQLITE}{quote(os.getcwd())}/{name.removeprefix('./')}{question}{query}"
+
+
 def warn_of_memory(app: Windlass, effect: str) -> None:
     """Tell who starts a process on a store of its own that nobody else will ever see it."""
     if app.url.startswith("memory:"):
@@ -112,17 +150,43 @@ def ask(app: Windlass, act: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
 def find_app(name: AppName) -> Windlass:
     """The app of a name. The current folder can be imported from, as with `python -m`."""
     module = _import(name.module)
+    apps = _apps(module)
+    if not name.path:
+        return _only(name.module, apps)
     value: Any = module
     for part in name.path.split("."):
         value = getattr(value, part, None)
     if isinstance(value, Windlass):
         return value
-    # By type(): asking a proxy object for its class may run anything.
-    apps = [key for key, item in vars(module).items() if issubclass(type(item), Windlass)]
-    hint = f"did you mean {name.module}:{apps[0]}?" if apps else "no app is made in that module."
+    first = next(iter(apps), None)
+    hint = f"did you mean {name.module}:{first}?" if first else "no app is made in that module."
     if value is None:
         raise Refusal(f"There is no {name}: {hint}")
     raise Refusal(f"{name} is a value of type {type(value).__name__}, not an app: {hint}")
+
+
+def _apps(module: ModuleType) -> Mapping[str, Windlass]:
+    """The apps of a module by name; each once."""
+    # By type(): asking a proxy object for its class may run anything.
+    found = {key: item for key, item in vars(module).items() if issubclass(type(item), Windlass)}
+    return {key: app for key, app in found.items() if key == _first_of(app, found)}
+
+
+def _first_of(app: Windlass, named: Mapping[str, Windlass]) -> str:
+    return next(key for key, each in named.items() if each is app)
+
+
+def _only(module: str, apps: Mapping[str, Windlass]) -> Windlass:
+    if not apps:
+        raise Refusal(
+            f"There is no app in the module {module}: make one there by app = Windlass(), or "
+            "name the module that has it."
+        )
+    if len(apps) > 1:
+        names = ", ".join(f"{module}:{name}" for name in apps)
+        raise Refusal(f"The module {module} has several apps: name one of {names}.")
+    (app,) = apps.values()
+    return app
 
 
 def move(app: Windlass, url: str) -> None:
@@ -143,10 +207,17 @@ def _import(name: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing and f"{name}.".startswith(f"{missing}."):
-            raise Refusal(
-                f"There is no module {missing} in {folder} or among the installed ones."
-            ) from None
+            text = f"There is no module {missing} in {folder} or among the installed ones."
+            raise Refusal(text + _meant(name, missing)) from None
         raise Refusal(f"The module {name} cannot be imported: {_reason(error)}.") from None
+
+
+def _meant(name: str, missing: str) -> str:
+    """The app, if it was named with a point in the place of the colon."""
+    module, _, path = name.rpartition(".")
+    if missing == name and isinstance(getattr(sys.modules.get(module), path, None), Windlass):
+        return f" Did you mean {module}:{path}?"
+    return ""
 
 
 def _reason(error: BaseException) -> str:

@@ -27,7 +27,16 @@ from ..worker.worker import Worker
 from .loop import run
 from .refusal import Refusal
 from .settings import settings_options
-from .target import AppName, app_name, app_option, opened, url_option, warn_of_memory
+from .target import (
+    AppName,
+    absolute,
+    app_option,
+    names_argument,
+    one_app,
+    opened,
+    url_option,
+    warn_of_memory,
+)
 from .text import masked
 
 log = logging.getLogger("windlass")
@@ -36,14 +45,16 @@ SHOWN_TASKS: Final = 8
 
 
 @click.command()
-@click.argument("name", metavar="[MODULE:APP]", required=False, type=app_name)
+@names_argument
 @app_option
 @url_option
-@settings_options(WorkerSettings, {"queues": "-Q", "concurrency": "-c"})
+@settings_options(
+    WorkerSettings, {"queues": "-Q", "concurrency": "-c", "log_level": "-l"}, besides=("app",)
+)
 @click.option("--burst", is_flag=True, help="end with exit code 0 when the queues are empty")
 @click.option("--reload", is_flag=True, help="start anew when source files change; to develop with")
 def worker(
-    name: AppName | None,
+    names: tuple[str, ...],
     app: AppName | None,
     url: str | None,
     burst: bool,
@@ -52,27 +63,31 @@ def worker(
 ) -> None:
     """Run the jobs of the app MODULE:APP, as in `windlass worker shop:app`.
 
+    The app can also come from -A, WINDLASS_APP or [worker] in windlass.toml. Of a module that
+    has one app, MODULE alone will do. Schedules need no other process: workers see to them.
+
     SIGTERM or Ctrl-C lets running jobs finish; a second one ends the process at once. With
     several processes, SIGHUP replaces them one after the other.
 
     The settings can also come from WINDLASS_WORKER_… variables or from [worker] in
     windlass.toml; options win over variables, and these over the file. Times are in seconds.
     """
-    if (name is None) == (app is None):
-        raise click.UsageError("Name one app: windlass worker MODULE:APP")
     if burst and reload:
         raise click.UsageError("--burst ends the worker and --reload keeps it: give one of them.")
     line, folder = tether(), Path.cwd()
     with _refusals_told(line, folder):
         settings = load(WorkerSettings, "worker", flags)
+        name = one_app(names, app, settings.app)
+    if name is None:
+        raise click.UsageError("Name the app: windlass worker MODULE:APP, as in shop:app")
     if line is None and (reload or settings.is_supervised):
         set_up(settings.log_level, settings.log_format)
         asyncio.run(_supervise(settings, reload))
         return
-    with _refusals_told(line, folder), opened(name or app, url) as found:
+    with _refusals_told(line, folder), opened(name, url) as found:
         if found.registry.is_empty:
             raise Refusal(
-                f"The app {name or app} has no tasks; import the modules that declare them "
+                f"The app {name} has no tasks; import the modules that declare them "
                 "where it is made."
             )
         set_up(settings.log_level, settings.log_format, settings.log_capture)
@@ -136,6 +151,6 @@ def _description(app: Windlass, worker: Worker, settings: WorkerSettings) -> str
     more = ", …" if len(names) > SHOWN_TASKS else ""
     more += " and all others" if app.registry.default is not None else ""
     return (
-        f"{masked(app.url)}: queues {','.join(worker.queues)}, "
+        f"{masked(absolute(app.url))}: queues {','.join(worker.queues)}, "
         f"concurrency {settings.concurrency}, tasks {', '.join(names[:SHOWN_TASKS])}{more}"
     )

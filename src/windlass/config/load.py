@@ -34,6 +34,8 @@ NEAR: Final = 0.85
 """How alike a variable must be to a known one to be taken for a slip: other programs may have
 variables with our prefix."""
 
+PREFIX: Final = "WINDLASS"
+
 _WORDS: Final[Mapping[Any, str]] = {
     int: "a whole number",
     float: "a number",
@@ -92,12 +94,18 @@ def misspelt(environ: Mapping[str, str]) -> Mapping[str, str]:
     `load` cannot refuse them: it knows the variables of its section by their prefix, and there
     the slip is.
     """
-    known = {"WINDLASS_URL", *SHORT}
+    known = {"WINDLASS_URL", "WINDLASS_APP", *SHORT}
     for section, kind in SECTIONS.items():
         known |= {variable_of(section, name) for name in kind.__struct_fields__}
-    strange = [name for name in environ if name.startswith("WINDLASS_") and name not in known]
+    strange = [name for name in environ if name not in known and _is_of_ours(name)]
     near = {name: get_close_matches(name, known, 1, NEAR) for name in strange}
     return {name: meant for name, found in near.items() for meant in found}
+
+
+def _is_of_ours(variable: str) -> bool:
+    """Whether it begins with our name, or with nearly that."""
+    prefix = variable.partition("_")[0].upper()
+    return prefix == PREFIX or bool(get_close_matches(prefix, (PREFIX,), 1, NEAR))
 
 
 def _resolved(

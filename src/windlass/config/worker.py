@@ -12,6 +12,8 @@ from .logs import Capture, Level, LogFormat
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How one worker process works. Times are in seconds."""
 
+    app: str = ""
+    """the app whose jobs `windlass worker` runs, as in shop:app"""
     queues: tuple[str, ...] = ()
     """queues to serve, with weights as in a:3,b; * serves all  [default: those its tasks name]"""
     strict: bool = False

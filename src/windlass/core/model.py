@@ -204,6 +204,9 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     mail: Mapping[str, bytes] | None = None
     """the signals that came, by name; None if none did"""
 
+    def __repr__(self) -> str:
+        return f"<Job {self.id} of {self.task}: {self.state}, attempt {self.attempt}>"
+
     @property
     def task(self) -> str:
         return self.spec.task

@@ -10,6 +10,9 @@ from ..errors import InvalidOption
 MAX_NAME_LENGTH: Final = 128
 MAX_KEY_LENGTH: Final = 100
 
+DIVIDERS: Final = frozenset(" ,;")
+"""A name with one of these is a slip most of the time: a list, or a sentence."""
+
 Key: TypeAlias = str | Callable[..., str]
 """A text, or a function that makes one of the arguments of a job."""
 
@@ -21,6 +24,17 @@ def checked_name(value: str, what: str) -> str:
     if not value.isprintable() or value != value.strip():
         raise InvalidOption(
             f"The {what} has printable characters only and no blanks at its ends; got {value!r}."
+        )
+    return value
+
+
+def checked_queue(value: str) -> str:
+    """The name of a queue for new jobs; what divides a list of names cannot be in one."""
+    checked_name(value, "name of a queue")
+    if value == "*" or not DIVIDERS.isdisjoint(value):
+        raise InvalidOption(
+            "The name of a queue is one word without commas and semicolons, and not *; got "
+            f"{value!r}."
         )
     return value
 

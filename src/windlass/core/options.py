@@ -30,7 +30,7 @@ from .model import (
     NewJob,
     Spec,
 )
-from .name import Key, checked_key, checked_name
+from .name import Key, checked_key, checked_queue
 from .unique import (
     UNTIL_FINISHED,
     Unique,
@@ -257,7 +257,7 @@ def ids_of(value: JobLike | Iterable[JobLike]) -> tuple[str, ...]:
 
 
 CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "queue": lambda value: checked_name(value, "name of a queue"),
+    "queue": checked_queue,
     "priority": _priority,
     "max_retries": _max_retries,
     "timeout": lambda value: limit_ms(value, "timeout"),

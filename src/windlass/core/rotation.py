@@ -14,7 +14,7 @@ from heapq import heapify, heapreplace
 from typing import Final, NamedTuple
 
 from ..errors import ConfigError, InvalidOption
-from .name import checked_name
+from .name import DIVIDERS, checked_name
 
 EVERY: Final = "*"
 HEAVIEST: Final = 1_000
@@ -55,9 +55,12 @@ def _parse(text: str) -> Served:
             f"to {HEAVIEST}, and a name with a colon needs one after it, as in '{text}:1'."
         )
     try:
-        return Served(checked_name(name, "name of a queue"), int(weight))
+        checked_name(name, "name of a queue")
     except InvalidOption as error:
         raise ConfigError(f"queues has {text!r}: {error}") from None
+    if not DIVIDERS.isdisjoint(name):
+        raise ConfigError(f"queues has {text!r}: divide queues by commas, as in a,b.")
+    return Served(name, int(weight))
 
 
 class _Lane:

@@ -15,6 +15,7 @@ from ..core.clock import Clock, system_clock
 from ..core.model import JobQuery
 from ..core.states import State
 from ..stores.contract import Store
+from ..sync import refuse_in_loop
 from ..worker.worker import Worker
 from .ticks import make_ticks
 
@@ -58,6 +59,21 @@ async def work(
             await settled()
     finally:
         await worker.stop()
+
+
+def work_blocking(
+    app: Windlass, settings: WorkerSettings | None = None, timeout: float = 20.0
+) -> None:
+    """The same from blocking code: for tests that are a `def`."""
+    refuse_in_loop("work_blocking(…)", "work(…)")
+
+    async def run() -> None:
+        try:
+            await work(app, settings, timeout)
+        finally:
+            await app.aclose()
+
+    asyncio.run(run())
 
 
 async def _is_idle(worker: Worker, store: Store, clock: Clock) -> bool:

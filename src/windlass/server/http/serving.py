@@ -106,7 +106,8 @@ def listening(settings: ServerSettings) -> socket.socket:
     except (OSError, OverflowError) as error:
         made.close()
         raise ConfigError(
-            f"{settings.host}:{settings.http_port} cannot be listened on: {error}."
+            f"{settings.host}:{settings.http_port} cannot be listened on: "
+            f"{getattr(error, 'strerror', None) or error}; choose another --http-port or --host."
         ) from None
     return made
 

@@ -16,6 +16,7 @@ from ...core.clock import Clock
 from ...errors import StoreError, StoreUnavailable
 from ..sql.operation import Bulk, Plan, Row, Rows, Statement, run
 from .gate import GATE
+from .reasons import not_opened, not_written
 from .url import Settings
 
 OLDEST_SQLITE: Final = (3, 35, 0)
@@ -112,14 +113,14 @@ class Connection:
                     f"There is no SQLite file {path}: check the URL; a worker or the first job "
                     "makes the file."
                 ) from None
-            raise StoreError(f"Cannot open the SQLite file {path}: {error}.") from error
+            raise StoreError(not_opened(path, error)) from error
         try:
             self._patiently(raw, "PRAGMA journal_mode = wal")
             raw.execute(f"PRAGMA synchronous = {self._settings.synchronous}")
             raw.execute("PRAGMA temp_store = memory")
         except sqlite3.Error as error:
             raw.close()
-            raise StoreError(f"Cannot open the SQLite file {path}: {error}.") from error
+            raise StoreError(not_opened(path, error)) from error
         except StoreError:
             raw.close()
             raise
@@ -145,7 +146,7 @@ class Connection:
 
     def fault(self, error: sqlite3.Error) -> StoreError:
         """The error in our words: what may pass by itself is told from what will not."""
-        text = f"SQLite could not write to {self._settings.path}: {error}."
+        text = not_written(self._settings.path, error)
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return StoreUnavailable(text) if code in PASSING else StoreError(text)
 
