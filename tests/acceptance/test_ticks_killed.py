@@ -6,22 +6,23 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from tests.acceptance.crew import STORES, Crew, url_of
+from tests.acceptance.conftest import Fresh
+from tests.acceptance.crew import Crew
 from tests.acceptance.process import until
 from tests.acceptance.ticking import make
 from windlass.core.model import Job, JobQuery
 from windlass.core.states import State
 
+STORES = ("sqlite", "redis_server", "redis_cluster", "postgres_server", "mariadb_server")
 KILLS = 6
 
 
 @pytest.fixture
-def urls(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    return [url_of(kind, request, tmp_path) for kind in STORES]
+def urls(fresh: Fresh) -> list[str]:
+    return [fresh(kind) for kind in STORES]
 
 
 @pytest.fixture
