@@ -49,6 +49,9 @@ from typing import Final
 LONGEST_SECONDS: Final = 100 * 366 * 24 * 60 * 60
 """A hundred years: the longest wait that every store can hold as a moment."""
 
+LONGEST_SHOWN: Final = 200
+"""So many letters of a wrong value are in an error."""
+
 LATEST_YEAR: Final = 9998
 """The last year of which every moment is a `datetime` in every time zone."""
 
@@ -280,8 +283,10 @@ def seconds(value: float | timedelta, what: str) -> float:
         number = value.total_seconds() if isinstance(value, timedelta) else float(value)
     except (TypeError, ValueError):
         raise InvalidOption(
-            f"{what} is a number of seconds or a timedelta; got {value!r}."
+            f"{what} is a number of seconds or a timedelta; got {shown(value)}."
         ) from None
+    except OverflowError:
+        raise InvalidOption(f"{what} is at most 100 years.") from None
     if not 0 <= number < float("inf"):
         raise InvalidOption(
             f"{what} must be a finite number of seconds, 0 or more; got {number:g}."
@@ -289,3 +294,12 @@ def seconds(value: float | timedelta, what: str) -> float:
     if number > LONGEST_SECONDS:
         raise InvalidOption(f"{what} is at most 100 years.")
     return number
+
+
+def shown(value: object) -> str:
+    """A value as an error tells it: of bounded length, and whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:  # a number of too many digits, or a class of the caller whose own repr fails
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

@@ -11,7 +11,7 @@ from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
 from .core.model import NewJob, Receipt
 from .core.options import JobLike, id_of
 from .core.step import Part
-from .errors import InvalidOption
+from .errors import InvalidOption, shown
 from .handle import JobHandle
 from .intake import Made
 from .observe.events import Observer
@@ -70,7 +70,7 @@ class Producer:
             if not isinstance(each, Call):
                 raise InvalidOption(
                     "enqueue_many takes calls of tasks, as in app.enqueue_many([add.call(1, 2)]); "
-                    f"got {each!r}."
+                    f"got {shown(each)}."
                 )
         jobs = self._wire.middleware.before([call.job for call in calls])
         refuse_disorder(jobs)

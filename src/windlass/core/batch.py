@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..errors import InvalidArguments, InvalidOption
+from ..errors import InvalidArguments, InvalidOption, shown
 from .arguments import Arguments
 from .duration import duration_ms
 from .lane import Lane
@@ -33,7 +33,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
         size = self.size
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MOST:
             raise InvalidOption(
-                f"The size of a batch is a whole number from 1 to {MOST:,}; got {size!r}."
+                f"The size of a batch is a whole number from 1 to {MOST:,}; got {shown(size)}."
             )
         checked_key(self.key, "key")
         self.lane("")
@@ -47,7 +47,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 def checked_batch(value: Any) -> Batch | None:
     if value is None or isinstance(value, Batch):
         return value
-    raise InvalidOption(f"batch takes a Batch(…), as in Batch(size=100); got {value!r}.")
+    raise InvalidOption(f"batch takes a Batch(…), as in Batch(size=100); got {shown(value)}.")
 
 
 class ItemArguments(Arguments):

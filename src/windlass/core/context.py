@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..errors import InvalidOption, UsageError
+from ..errors import InvalidOption, UsageError, shown
 from .checkpoint import Checkpoints
 from .excerpt import storable
 from .ids import new_id
@@ -44,7 +44,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
         """Say how far the job has come. Say it as often as you like: only the last word of
         each half second is written."""
         if not isinstance(percent, int | float) or isnan(percent):
-            raise InvalidOption(f"progress is a number from 0 to 100; got {percent!r}.")
+            raise InvalidOption(f"progress is a number from 0 to 100; got {shown(percent)}.")
         if self.report is not None:
             # What is added up in steps may come to a little more than 100.
             done = float(min(max(percent, 0), 100))

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from cronsim import CronSim, CronSimError
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from .clock import to_datetime
 
 Missed = Literal["skip", "last", "all"]
@@ -150,7 +150,9 @@ class Timetable(msgspec.Struct, frozen=True):
 def timetable(text: str, zone: str = "UTC") -> Timetable:
     """The timetable of an expression in a time zone; what cannot be one is `InvalidOption`."""
     if not isinstance(text, str):
-        raise InvalidOption(f"A cron expression is a text such as '0 9 * * mon-fri'; got {text!r}.")
+        raise InvalidOption(
+            f"A cron expression is a text such as '0 9 * * mon-fri'; got {shown(text)}."
+        )
     text = " ".join(text.split())
     if len(text) > _LONGEST_TEXT:
         raise InvalidOption(f"A cron expression has at most {_LONGEST_TEXT} characters.")
@@ -175,7 +177,7 @@ def timetable(text: str, zone: str = "UTC") -> Timetable:
 
 def checked_missed(value: str) -> Missed:
     if value not in get_args(Missed):
-        raise InvalidOption(f"missed is skip, last or all; got {value!r}.")
+        raise InvalidOption(f"missed is skip, last or all; got {shown(value)}.")
     return value  # type: ignore[return-value]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
-from ..errors import InvalidOption, UnknownJob
+from ..errors import InvalidOption, UnknownJob, shown
 from .model import Failure
 from .states import FINISHED, LIVE, State
 
@@ -66,5 +66,5 @@ def unknown_parent(child: str, parent: str) -> UnknownJob:
 
 def checked_orphaned(value: str) -> Orphaned:
     if value not in get_args(Orphaned):
-        raise InvalidOption(f"orphaned is cancel or run; got {value!r}.")
+        raise InvalidOption(f"orphaned is cancel or run; got {shown(value)}.")
     return value  # type: ignore[return-value]

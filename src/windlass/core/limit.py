@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from .clock import to_ms
 from .duration import positive_ms
 from .lane import Lane
@@ -70,7 +70,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 def checked_limit(value: Any) -> Limit | None:
     if value is None or isinstance(value, Limit):
         return value
-    raise InvalidOption(f"limit takes a Limit(…), as in Limit(rate='10/s'); got {value!r}.")
+    raise InvalidOption(f"limit takes a Limit(…), as in Limit(rate='10/s'); got {shown(value)}.")
 
 
 def _parsed(rate: Rate) -> tuple[int, int]:
@@ -80,17 +80,17 @@ def _parsed(rate: Rate) -> tuple[int, int]:
             found = _RATE.fullmatch(rate.strip())
             if found is None:
                 raise InvalidOption(
-                    f"rate is a text as 10/s, 100/min, 5/30s or 1000/h are; got {rate!r}."
+                    f"rate is a text as 10/s, 100/min, 5/30s or 1000/h are; got {shown(rate)}."
                 )
             return _count(int(found[1]), "rate"), positive_ms(
                 float(found[2] or 1) * _UNITS[found[3]], "rate"
             )
         case (number, time):
             return _count(number, "rate"), positive_ms(time, "The time of a rate")
-    raise InvalidOption(f"rate is a text as 10/s, or a number and a time; got {rate!r}.")
+    raise InvalidOption(f"rate is a text as 10/s, or a number and a time; got {shown(rate)}.")
 
 
 def _count(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-        raise InvalidOption(f"{what} is a whole number from 1 to {MOST:,}; got {value!r}.")
+        raise InvalidOption(f"{what} is a whole number from 1 to {MOST:,}; got {shown(value)}.")
     return value

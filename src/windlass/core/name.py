@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 
 MAX_NAME_LENGTH: Final = 128
 MAX_KEY_LENGTH: Final = 100
@@ -23,7 +23,8 @@ def checked_name(value: str, what: str) -> str:
         raise InvalidOption(f"The {what} is a text of 1 to {MAX_NAME_LENGTH} characters.")
     if not value.isprintable() or value != value.strip():
         raise InvalidOption(
-            f"The {what} has printable characters only and no blanks at its ends; got {value!r}."
+            f"The {what} has printable characters only and no blanks at its ends; "
+            f"got {shown(value)}."
         )
     return value
 
@@ -42,10 +43,12 @@ def checked_queue(value: str) -> str:
 def checked_text(value: Any, what: str) -> str:
     """A key, or `InvalidOption` with the reason why it cannot be one."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_KEY_LENGTH:
-        raise InvalidOption(f"{what} is a text of 1 to {MAX_KEY_LENGTH} characters; got {value!r}.")
+        raise InvalidOption(
+            f"{what} is a text of 1 to {MAX_KEY_LENGTH} characters; got {shown(value)}."
+        )
     if not value.isprintable() or value != value.strip():
         raise InvalidOption(
-            f"{what} has printable characters only and no blanks at its ends; got {value!r}."
+            f"{what} has printable characters only and no blanks at its ends; got {shown(value)}."
         )
     return value
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypedDict
 
 import msgspec
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from . import habits
 from .batch import Batch
 from .clock import moment_ms
@@ -204,20 +204,23 @@ def _priority(value: int | str) -> int:
     number = PRIORITIES.get(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 100:
         raise InvalidOption(
-            f"priority is a whole number from 0 to 100, or low, default or high; got {value!r}."
+            "priority is a whole number from 0 to 100, or low, default or high; "
+            f"got {shown(value)}."
         )
     return number
 
 
 def _weight(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WEIGHT:
-        raise InvalidOption(f"weight is a whole number from 1 to {MAX_WEIGHT:,}; got {value!r}.")
+        raise InvalidOption(
+            f"weight is a whole number from 1 to {MAX_WEIGHT:,}; got {shown(value)}."
+        )
     return value
 
 
 def _max_retries(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise InvalidOption(f"max_retries is a whole number, 0 or more; got {value!r}.")
+        raise InvalidOption(f"max_retries is a whole number, 0 or more; got {shown(value)}.")
     return value
 
 
@@ -237,7 +240,9 @@ def checked_texts(value: Mapping[str, str], what: str) -> dict[str, str]:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise InvalidOption(f"{what} are texts that UTF-8 can hold; got {text!r}.") from None
+            raise InvalidOption(
+                f"{what} are texts that UTF-8 can hold; got {shown(text)}."
+            ) from None
     return dict(value)
 
 
@@ -245,7 +250,7 @@ def id_of(value: JobLike) -> str:
     """The id of a job that is given as such, by its handle, or by its id."""
     id = value if isinstance(value, str) else getattr(value, "id", None)
     if not isinstance(id, str):
-        raise InvalidOption(f"A job is given by its handle or its id; got {value!r}.")
+        raise InvalidOption(f"A job is given by its handle or its id; got {shown(value)}.")
     return checked_id(id)
 
 

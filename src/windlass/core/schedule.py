@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from .clock import to_datetime
 from .cron import Missed, Timetable, checked_missed, timetable
 from .model import DEFAULT_PRIORITY, DEFAULT_QUEUE, Job, NewJob, Spec
@@ -65,7 +65,7 @@ def schedule_of(
     if not name.isprintable() or name != name.strip():
         raise InvalidOption(
             "The name of a schedule has printable characters only and no blanks at its ends; "
-            f"got {name!r}."
+            f"got {shown(name)}."
         )
     spec = job.spec
     if not job.fresh or job.delay or (job.due, job.unique, spec.expires_at) != (None,) * 3:
@@ -112,5 +112,5 @@ def following(new: NewJob, before: str) -> NewJob:
 
 def checked_overlap(value: str) -> Overlap:
     if value not in get_args(Overlap):
-        raise InvalidOption(f"overlap is allow, skip or queue; got {value!r}.")
+        raise InvalidOption(f"overlap is allow, skip or queue; got {shown(value)}.")
     return value  # type: ignore[return-value]

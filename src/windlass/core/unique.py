@@ -19,7 +19,7 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from .duration import positive_ms
 from .model import Conflict
 from .states import FINISHED, State
@@ -88,12 +88,12 @@ def checked_unique_for(value: UniqueFor) -> int:
             return UNTIL_STARTED
         case str():
             raise InvalidOption(
-                f"unique_for is finished, started, or a number of seconds; got {value!r}."
+                f"unique_for is finished, started, or a number of seconds; got {shown(value)}."
             )
     return positive_ms(value, "unique_for")
 
 
 def checked_conflict(value: str) -> Conflict:
     if value not in get_args(Conflict):
-        raise InvalidOption(f"on_conflict is reject, replace or last; got {value!r}.")
+        raise InvalidOption(f"on_conflict is reject, replace or last; got {shown(value)}.")
     return value  # type: ignore[return-value]
