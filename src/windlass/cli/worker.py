@@ -24,6 +24,7 @@ from ..worker.supervisor.note import Note
 from ..worker.supervisor.sources import named_by, signed
 from ..worker.supervisor.tether import Tether, tether
 from ..worker.worker import Worker
+from .departure import leave_soon
 from .loop import run
 from .refusal import Refusal
 from .settings import settings_options
@@ -144,6 +145,7 @@ async def _serve(
     finally:
         await app.aclose()
     log.info("worker %s stopped", worker.id)
+    leave_soon()
 
 
 def _description(app: Windlass, worker: Worker, settings: WorkerSettings) -> str:

@@ -68,7 +68,7 @@ def _copy(value: Any) -> bytes | None:
     try:
         pickled = pickle.dumps(value)
         return pickled if type(pickle.loads(pickled)) is type(value) else None
-    except Exception:
+    except BaseException:  # whatever its own methods raise, it is only a copy that cannot be made
         return None
 
 
