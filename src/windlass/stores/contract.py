@@ -45,7 +45,7 @@ ABANDON_BATCH: Final = 1_000
 """The most leases that one call of `abandon` lets run out."""
 
 LONGEST_TERM: Final = 60_000
-"""A leadership that ends later than that, in milliseconds, was given before the clock was set back."""
+"""A term that ends later than in so many milliseconds was given before the clock was set back."""
 
 SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
