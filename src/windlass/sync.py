@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from .errors import NoEventLoop, WouldBlock
+from .interrupts import obey, present_call, uninterrupted
 
 log = logging.getLogger("windlass")
 
@@ -26,6 +27,9 @@ Loop: TypeAlias = asyncio.AbstractEventLoop
 
 LEAVING: Final = 5.0
 """Seconds that closing what a closed event loop has left may take."""
+
+LONGEST_WAIT: Final = 0.1
+"""Seconds after which a handler that waits learns that it is to stop."""
 
 
 class PerProcess(Generic[T]):
@@ -92,13 +96,7 @@ class Portal:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         loop = self._thread.get().loop
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
-        try:
-            return future.result()
-        except BaseException:
-            # Ctrl-C in the caller must not leave the work going on behind its back.
-            future.cancel()
-            raise
+        return result_of(asyncio.run_coroutine_threadsafe(coroutine, loop))
 
     def start(self, act: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have something done, without waiting for it."""
@@ -110,6 +108,23 @@ class Portal:
         thread = self._thread.take()
         if thread is not None:
             thread.close()
+
+
+def result_of(future: Future[T]) -> T:
+    """Wait for what another thread does; a handler that is to stop does not wait any longer."""
+    limit = None if present_call() is None else LONGEST_WAIT
+    try:
+        while True:
+            try:
+                return future.result(limit)
+            except TimeoutError:
+                if future.done():
+                    return future.result()
+            obey()
+    except BaseException:
+        # Ctrl-C in the caller must not leave the work going on behind its back.
+        future.cancel()
+        raise
 
 
 def drive(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -212,14 +227,16 @@ class Handles(Generic[H]):
     def block(self, act: Callable[[H], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
         """Run `act` for a caller without an event loop."""
         refuse_in_loop(call, instead)
-        if self._ends:
-            self._leave_closed_loops()
-        return self.run(act)
+        with uninterrupted:
+            if self._ends:
+                self._leave_closed_loops()
+            return self.run(act)
 
     def run(self, act: Callable[[H], Coroutine[Any, Any, T]]) -> T:
         """The same where it is known that there is no event loop."""
-        handle = self._blocking.get()
-        return drive(act(handle)) if handle.blocking else self._portal.run(act(handle))
+        with uninterrupted:
+            handle = self._blocking.get()
+            return drive(act(handle)) if handle.blocking else self._portal.run(act(handle))
 
     async def aclose(self) -> None:
         """Close that of the running event loop."""

@@ -10,6 +10,8 @@ import logging
 import sys
 import traceback
 
+from ..interrupts import uninterrupted
+
 
 def guard(logger: logging.Logger) -> None:
     """From now on no line of this logger raises; what has raised is told on stderr."""
@@ -27,7 +29,21 @@ def guard(logger: logging.Logger) -> None:
 
 
 class GuardedHandler(logging.Handler):
-    """One that may tell of its own errors on a stderr that is closed."""
+    """One that may tell of its own errors on a stderr that is closed, and keeps no lock.
+
+    Before Python 3.13 a handler takes its lock outside of any `try`: a handler of jobs that was
+    stopped there would leave it behind. With this one, it is stopped right after.
+    """
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        with uninterrupted:
+            kept = self.filter(record)
+            if isinstance(kept, logging.LogRecord):  # a filter may replace it, since Python 3.12
+                record = kept
+            if kept:
+                with self.lock:  # type: ignore[union-attr]
+                    self.emit(record)
+        return bool(kept)
 
     def handleError(self, record: logging.LogRecord) -> None:
         if _can_be_told():

@@ -10,7 +10,9 @@ from typing import Any
 from ..core.codec import Codecs, decode_result, encode_result, too_large
 from ..core.model import Job, Lease
 from ..errors import LeaseLost, UsageError, WouldBlock
+from ..interrupts import uninterrupted
 from ..stores.contract import Store
+from ..sync import result_of
 
 
 class StoredCheckpoints:
@@ -40,7 +42,8 @@ class StoredCheckpoints:
                 "context.acheckpoint(…)` in an async handler."
             )
         writing = self._write(job, self._encoded(job, value))
-        asyncio.run_coroutine_threadsafe(writing, self._loop).result()
+        with uninterrupted:
+            result_of(asyncio.run_coroutine_threadsafe(writing, self._loop))
 
     async def akeep(self, job: Job, value: Any) -> None:
         if asyncio.get_running_loop() is not self._loop:

@@ -15,9 +15,11 @@ from ..core.options import JobLike, ids_of
 from ..core.states import FINISHED
 from ..core.step import Step
 from ..errors import InvalidOption, UsageError, WouldBlock, WrongState
+from ..interrupts import uninterrupted
 from ..members import added, declared
 from ..middleware import Stack
 from ..stores.contract import Store
+from ..sync import result_of
 from ..workflows.outline import member, member_id
 
 ADDED_BY: Final = "windlass-added-by"
@@ -68,7 +70,8 @@ class Membership:
                 "context.workflow.aadd(…)` in an async handler."
             )
         adding = self._add(self._made(step, takes, gathers, after))
-        return asyncio.run_coroutine_threadsafe(adding, self._loop).result()
+        with uninterrupted:
+            return result_of(asyncio.run_coroutine_threadsafe(adding, self._loop))
 
     async def aadd(
         self,

@@ -11,6 +11,7 @@ from typing import Final
 
 from ..core.model import Lease, Progress, Transition
 from ..errors import StoreUnavailable
+from ..interrupts import uninterrupted
 from ..service import Service
 from ..stores.contract import Store
 
@@ -28,7 +29,8 @@ class Reporter(Service):
         self._waiting: dict[Lease, Progress] = {}
 
     def put(self, lease: Lease, progress: Progress) -> None:
-        self._waiting[lease] = progress
+        with uninterrupted:
+            self._waiting[lease] = progress
 
     async def run(self) -> None:
         while not self.stopping:

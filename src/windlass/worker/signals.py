@@ -14,7 +14,9 @@ from ..core.model import Job
 from ..core.name import checked_name
 from ..core.signal import late, timeouts
 from ..errors import AttemptParked, SignalTimeout, UsageError, WouldBlock
+from ..interrupts import uninterrupted
 from ..stores.contract import Store
+from ..sync import result_of
 from .hand import Claim
 
 NOTHING: Final = object()
@@ -41,7 +43,8 @@ class StoredSignals:
         delay = _checked(name, timeout)
         value = self._look(job, name)
         if value is NOTHING:
-            asyncio.run_coroutine_threadsafe(self._go_past(job), self._loop).result()
+            with uninterrupted:
+                result_of(asyncio.run_coroutine_threadsafe(self._go_past(job), self._loop))
             raise AttemptParked(name, delay)
         return value
 

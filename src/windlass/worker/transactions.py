@@ -26,7 +26,8 @@ from ..core.codec import Codecs, encode_result, too_large
 from ..core.model import Job
 from ..core.outcome import Succeeded, decide
 from ..core.transaction import Transaction
-from ..errors import LeaseLost, UsageError, WouldBlock
+from ..errors import AttemptStopped, LeaseLost, UsageError, WouldBlock
+from ..interrupts import Interruptible, present_call, uninterrupted
 from ..stores.contract import Store
 from ..stores.guest.guest import AsyncGuest, BlockingGuest
 from ..stores.guest.recognize import guest_of
@@ -146,6 +147,10 @@ class _Transaction:
     """One of them. `with` for handlers in threads, `async with` for those on the event loop."""
 
     result: Any = None
+    _call: Interruptible | None = None
+    _was_hit = False
+    """the handler was stopped before the block already"""
+    _is_open = False
 
     def __init__(
         self,
@@ -167,12 +172,50 @@ class _Transaction:
                 "`with context.transaction()` would block the running event loop; in an async "
                 "handler use `async with context.transaction()`."
             )
-        self._block = self._blocking()
-        return self._block.__enter__()
+        try:
+            with uninterrupted:
+                return self._enter()
+        except AttemptStopped:
+            # It came after the beginning, and the handler's block will not be entered.
+            if self._is_open:
+                self._abandon()
+            raise
 
     def __exit__(self, *raised: Any) -> None:
+        with uninterrupted:
+            assert self._block is not None
+            if self._call is not None and self._call.was_hit() and not self._was_hit:
+                # Whatever the handler made of it: it came in the midst of who knows what.
+                stopped = self._abandon()
+                if raised[0] is None:
+                    raise stopped
+            else:
+                self._close()
+                self._block.__exit__(*raised)
+
+    def _enter(self) -> Any:
+        call = self._call = present_call()
+        self._was_hit = call is not None and call.was_hit()
+        self._block = self._blocking()
+        connection = self._block.__enter__()
+        self._is_open = True
+        if call is not None:
+            # A handler can be stopped on its very way to `__exit__`; then its call ends the block.
+            call.unended = (*call.unended, self._abandon)
+        return connection
+
+    def _close(self) -> None:
+        self._is_open = False
+        if self._call is not None:
+            self._call.unended = [each for each in self._call.unended if each != self._abandon]
+
+    def _abandon(self) -> AttemptStopped:
+        """Roll back for a handler that was stopped; its connection is not used again."""
+        self._close()
         assert self._block is not None
-        self._block.__exit__(*raised)
+        stopped = AttemptStopped()
+        self._block.__exit__(AttemptStopped, stopped, None)
+        return stopped
 
     async def __aenter__(self) -> Any:
         if asyncio.get_running_loop() is not self._loop:

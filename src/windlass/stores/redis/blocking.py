@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from hiredis import HiredisError, Reader
 
+from ...interrupts import obey
 from .connection import untrusted
 from .fault import Lost, reason
 from .io import CONNECT_LIMIT, Login, greeting, tune, welcome
@@ -186,7 +187,8 @@ class _ThreadLock:
     """A thread's lock in the clothes of an asyncio one."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: Ctrl-C may keep its thread from giving it back.
+        self._lock = threading.RLock()
 
     async def __aenter__(self) -> None:
         self._lock.acquire()
@@ -206,6 +208,7 @@ class BlockingIo:
         return pool
 
     async def sleep(self, seconds: float) -> None:
+        obey()
         time.sleep(seconds)  # noqa: ASYNC251 - to block is what it is for
 
     def lock(self) -> AbstractAsyncContextManager[Any]:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, Protocol
 
 from ...errors import StoreUnavailable
+from ...interrupts import obey
 
 LONGEST_WAIT: Final = 0.1
 
@@ -75,7 +76,7 @@ class Lending:
     def lend(self) -> Iterator[Any]:
         # In short waits, so that a thread that is stopped while it waits learns of it.
         while not self._room.acquire(timeout=LONGEST_WAIT):
-            pass
+            obey()
         try:
             connection, begun = self._begun()
             try:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ...core.clock import Clock
 from ...errors import StoreError, StoreUnavailable
+from ...interrupts import obey
 from ..sql.operation import Bulk, Plan, Row, Rows, Statement, run
 from .gate import GATE
 from .reasons import not_opened, not_written
@@ -60,8 +61,8 @@ class Connection:
     def transact(self, plans: Sequence[Plan[Any]], begin: str) -> list[Any]:
         """Run several operations in one transaction: all of them or none."""
         with GATE:
-            self.begin(begin)
             try:
+                self.begin(begin)
                 now = self._clock()
                 answers = [run(plan(now), self._execute) for plan in plans]
                 self.raw.execute("COMMIT")
@@ -79,6 +80,8 @@ class Connection:
         return row
 
     def begin(self, begin: str) -> None:
+        # Ctrl-C may have come before the one that was open could be ended.
+        self.rollback()
         self._patiently(self.raw, begin)
 
     def rollback(self) -> None:
@@ -141,6 +144,7 @@ class Connection:
                     raise self.fault(error) from error
             else:
                 return
+            obey()
             time.sleep(random.uniform(0, nap))
             nap = min(nap * 2, LONGEST_NAP)
 

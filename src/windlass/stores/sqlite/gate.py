@@ -11,8 +11,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from typing import Final, Protocol
 from weakref import WeakSet
+
+LOOK: Final = 0.0005
+"""Seconds between two looks of a fork at those who are inside."""
 
 
 class Closable(Protocol):
@@ -20,45 +24,57 @@ class Closable(Protocol):
 
 
 class Gate:
-    """Whoever uses a connection does so `with GATE:`; not twice at a time in one thread."""
+    """Whoever uses a connection does so `with GATE:`; not twice at a time in one thread.
+
+    Ctrl-C may come on the way in or out: it must leave no lock behind, and what it leaves must not
+    keep the thread itself from going on.
+    """
 
     def __init__(self) -> None:
         # A plain lock: the child releases what its parent acquired.
-        self._turn = threading.Condition(threading.Lock())
-        self._inside = 0
+        self._fork = threading.Lock()
         self._forking = False
+        self._inside: set[int] = set()
+        """the threads that use a connection"""
         self._connections: WeakSet[Closable] = WeakSet()
 
     def __enter__(self) -> None:
-        with self._turn:
-            while self._forking:
-                self._turn.wait()
-            self._inside += 1
+        thread = threading.get_ident()
+        # First this, then a look for a fork; that one does it the other way round.
+        self._inside.add(thread)
+        while self._forking:
+            self._inside.discard(thread)
+            with self._fork:
+                self._inside.add(thread)
 
     def __exit__(self, *_: object) -> None:
-        with self._turn:
-            self._inside -= 1
-            if self._forking:
-                self._turn.notify_all()
+        self._inside.discard(threading.get_ident())
 
     def add(self, connection: Closable) -> None:
         self._connections.add(connection)
 
     def before_fork(self) -> None:
-        self._turn.acquire()
+        self._fork.acquire()
         self._forking = True
+        self._inside.discard(threading.get_ident())
         while self._inside:
-            self._turn.wait()
+            time.sleep(LOOK)
         for connection in self._connections:
             connection.disconnect()
 
     def after_fork(self) -> None:
         self._forking = False
-        self._turn.notify_all()
-        self._turn.release()
+        self._fork.release()
+
+    def after_fork_in_child(self) -> None:
+        # Threads that were on their way in are not here.
+        self._inside.clear()
+        self.after_fork()
 
 
 GATE: Final = Gate()
 os.register_at_fork(
-    before=GATE.before_fork, after_in_parent=GATE.after_fork, after_in_child=GATE.after_fork
+    before=GATE.before_fork,
+    after_in_parent=GATE.after_fork,
+    after_in_child=GATE.after_fork_in_child,
 )

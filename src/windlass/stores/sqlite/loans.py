@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from ...errors import StoreError
 from .connection import Connection
@@ -73,7 +73,14 @@ class _Loan:
                 raise self._connection.fault(error) from error
 
     def end(self) -> None:
-        """Close, which takes back what is not committed."""
+        """Take back what is not committed, and close.
+
+        Closing alone would leave the transaction open while a cursor has rows that nobody fetched.
+        """
+        with GATE:
+            if self._connection.is_still(self.raw):
+                with suppress(sqlite3.Error):  # the disk is full; the file is let go all the same
+                    self._connection.rollback()
         self._connection.close()
 
 

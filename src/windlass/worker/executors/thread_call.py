@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import threading
+import logging
 from collections.abc import Callable
 from typing import Any, Final
 
 from ...errors import AttemptStopped
+from ...interrupts import Interruptible
+from .stopping import stop
+
+log = logging.getLogger("windlass")
 
 GRACE: Final = 0.5
 """How many seconds a call has to end once it was stopped; then it is left to itself."""
+
+FIRST_TRY: Final = 0.002
+SLOWEST_TRY: Final = 0.1
+"""Seconds between two tries to interrupt a call that is where it must not be interrupted."""
 
 NOTHING: Final = object()
 
@@ -27,11 +34,10 @@ class ThreadCall(asyncio.Future[Any]):
     """the call was stopped, did not end, and is not waited for any more"""
     stopped = False
     _begun = False
-    _sent = False
-    _thread: int | None = None
     _answer: Any = NOTHING
     _error: BaseException | None = None
     _timer: asyncio.TimerHandle | None = None
+    _trial: asyncio.TimerHandle | None = None
 
     def __init__(
         self,
@@ -48,8 +54,7 @@ class ThreadCall(asyncio.Future[Any]):
         self._leave = leave
         self._on_begin = on_begin
         self._tell = tell
-        # Reentrant, and of this call alone: `AttemptStopped` may come while the thread has it.
-        self._guard = threading.RLock()
+        self._target = Interruptible()
 
     # -- in the thread -------------------------------------------------------------------
 
@@ -57,10 +62,12 @@ class ThreadCall(asyncio.Future[Any]):
         """Make the call. An exception that was sent to stop it never gets out of here."""
         try:
             self._perform()
-            self._end()
+            self._target.end()
         except AttemptStopped:
             # It came when the call was over. It is sent only once.
-            self._end()
+            self._target.end()
+        for unended in reversed(self._target.unended):
+            self._end(unended)
 
     def _perform(self) -> None:
         try:
@@ -68,18 +75,20 @@ class ThreadCall(asyncio.Future[Any]):
             self._begun = True
             if self._on_begin is not None and not self.stopped:
                 self._tell(self)
-            self._thread = threading.get_ident()
+            if self._stop is None:
+                self._target.begin()
             if not self.stopped:
                 self._answer = self._call()
         except BaseException as error:
             # Without this frame, or error and call would keep each other alive.
             self._error = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
 
-    def _end(self) -> None:
-        with self._guard:
-            self._thread = None
-        if self._sent:
-            _send(threading.get_ident(), None)
+    def _end(self, unended: Callable[[], object]) -> None:
+        """See to what the handler would have ended, had it not been stopped just before."""
+        try:
+            unended()
+        except Exception:
+            log.exception("what a stopped handler has left could not be ended")
 
     # -- on the event loop ---------------------------------------------------------------
 
@@ -103,8 +112,9 @@ class ThreadCall(asyncio.Future[Any]):
 
     def settle(self) -> None:
         """Be done, now that the thread is."""
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._trial):
+            if timer is not None:
+                timer.cancel()
         if self.done():
             return
         error = self._error
@@ -118,12 +128,11 @@ class ThreadCall(asyncio.Future[Any]):
         else:
             self.set_exception(error)
 
-    def _interrupt(self) -> None:
-        """Raise `AttemptStopped` in the thread while it is in this call, never in its next one."""
-        with self._guard:
-            if self._thread is not None:
-                self._sent = True
-                _send(self._thread, AttemptStopped)
+    def _interrupt(self, pause: float = FIRST_TRY) -> None:
+        """Raise `AttemptStopped` in the thread, in this call alone, where it does no harm there."""
+        if not stop(self._target, _MAKES_THE_CALL):
+            again = min(2 * pause, SLOWEST_TRY)
+            self._trial = self.get_loop().call_later(pause, self._interrupt, again)
 
     def _let_be(self) -> bool:
         if self.done():
@@ -133,7 +142,4 @@ class ThreadCall(asyncio.Future[Any]):
         return super().cancel()
 
 
-def _send(thread: int, kind: type[BaseException] | None) -> None:
-    """Have an exception raised in a thread at its next step; None takes back one not yet raised."""
-    what = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)
+_MAKES_THE_CALL: Final = ThreadCall._perform.__code__
