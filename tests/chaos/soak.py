@@ -1,7 +1,8 @@
 """A long look for what must never happen: `make soak`, or `python -m tests.chaos.soak SECONDS`.
 
-First the simulation, then real processes on each store in turn; one table at the end. Exit code 1
-if a promise was broken.
+First the simulation, then real processes on each store in turn, then handlers that are stopped;
+tables at the end. Exit code 1 if a promise was broken. `SECONDS` is for the first two, and 0 leaves
+them out: `make soak SECONDS=0 ARGS="--stops 2000 --stores sqlite --pythons 3.11"`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from random import SystemRandom
 from rich.console import Console
 from rich.table import Table
 
+from tests.chaos.stop_soak import PLACES, soak
 from tests.chaos.stores import SITES
 from windlass.testing.chaos.plan import ChaosPlan
 from windlass.testing.chaos.run import run
@@ -46,8 +48,17 @@ COLUMNS = (
 
 def main() -> int:
     options = _options()
-    names = options.stores or list(SITES)
     console = Console(width=None if sys.stdout.isatty() else 150)
+    broken = options.seconds > 0 and _hurt(options, console)
+    if options.stops:
+        names = [name for name in options.stores or PLACES if name in PLACES]
+        broken = soak(options.stops, names, options.pythons or (), console) or broken
+    return int(broken)
+
+
+def _hurt(options: argparse.Namespace, console: Console) -> bool:
+    """Whether a promise was broken while processes and servers were killed."""
+    names = options.stores or list(SITES)
     broken = _simulated(options.seconds * SIMULATED, console)
     each = options.seconds * (1 - SIMULATED) / len(names)
     plan = ChaosPlan(
@@ -72,7 +83,7 @@ def main() -> int:
             console.print(f"{name}: {breach}")
         broken = broken or not verdict.is_clean
     console.print(table, _faults(verdicts))
-    return int(broken)
+    return broken
 
 
 def _faults(verdicts: Mapping[str, Verdict]) -> Table:
@@ -92,6 +103,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--stores", nargs="*", choices=list(SITES))
     parser.add_argument("--rate", type=float, default=500.0, help="jobs for each second")
     parser.add_argument("--kills", type=float, default=1.0, help="kills for each second")
+    parser.add_argument("--stops", type=int, default=10_000, help="stops on each store and Python")
+    parser.add_argument("--pythons", nargs="*", help="versions to stop handlers on, such as 3.12")
     return parser.parse_args()
 
 

@@ -29,6 +29,7 @@ from windlass.observe.console import Console
 from windlass.observe.formats import PlainFormatter
 from windlass.stores.sql.store import SqlStore
 from windlass.stores.sqlite.gate import GATE
+from windlass.worker.worker import Worker
 
 CONCURRENCY = 8
 PATIENCE = 30.0
@@ -47,6 +48,8 @@ class Stops:
         self.app = Windlass(url)
         self.begun = 0
         self.stopped = 0
+        self.left = 0
+        """handlers that were stopped and did not end soon"""
         self.others: Counter[str] = Counter()
         """what handlers saw besides: it should be nothing"""
         self.chance = random.Random()
@@ -138,10 +141,10 @@ class Stops:
         """What is wrong after so many stops; nothing should be."""
         await self._prepare()
         worker = await self.app.worker(WorkerSettings(concurrency=CONCURRENCY, log_level="info"))
-        with _logging_to_nowhere():
+        with _logging_to_nowhere(), self._counting_left():
             await worker.start()
             try:
-                problems = await self._stop_many(wanted) or await self._look_around()
+                problems = await self._stop_many(worker, wanted) or await self._look_around()
             finally:
                 await worker.stop()
         problems += await self._compare_effects()
@@ -149,10 +152,10 @@ class Stops:
         self.app.close()
         return problems + [f"{number} x {text}" for text, number in self.others.items()]
 
-    async def _stop_many(self, wanted: int) -> list[str]:
+    async def _stop_many(self, worker: Worker, wanted: int) -> list[str]:
         enqueued, seen, moved = 0, 0, time.monotonic()
         while self.stopped < wanted:
-            if enqueued - self.begun < CONCURRENCY:
+            if enqueued - worker.ran < 2 * CONCURRENCY:
                 limits = [self.chance.uniform(SHORTEST, LONGEST) for _ in range(4 * CONCURRENCY)]
                 calls = [self.chance.choice(self.tasks).using(timeout=each) for each in limits]
                 await self.app.aenqueue_many([each.call() for each in calls])
@@ -179,6 +182,19 @@ class Stops:
         if GATE._inside - {each.ident for each in threading.enumerate()}:
             problems.append("a thread that is gone is still inside of SQLite")
         return problems
+
+    @contextmanager
+    def _counting_left(self) -> Iterator[None]:
+        def count(record: logging.LogRecord) -> bool:
+            self.left += "does not end" in record.msg
+            return True
+
+        logger = logging.getLogger("windlass")
+        logger.addFilter(count)
+        try:
+            yield
+        finally:
+            logger.removeFilter(count)
 
     async def _prepare(self) -> None:
         store = await self.app.client.store()
@@ -247,7 +263,8 @@ def main() -> int:
     stops = Stops(url)
     problems = asyncio.run(stops.run(wanted))
     seconds = round(time.monotonic() - began, 1)
-    found = {"stops": stops.stopped, "begun": stops.begun, "seconds": seconds, "problems": problems}
+    found = {"stops": stops.stopped, "begun": stops.begun, "left": stops.left, "seconds": seconds}
+    found["problems"] = problems
     print(json.dumps(found))  # noqa: T201
     return bool(problems)
 
