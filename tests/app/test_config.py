@@ -134,6 +134,10 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
         processes=7,
         max_jobs=7,
         max_memory=7,
+        child_max_jobs=7,
+        child_max_memory=7,
+        child_idle=7,
+        child_start=7,
         unknown_patience=7,
         log_level="error",
         log_format="json",
@@ -296,6 +300,10 @@ def test_settings_cannot_be_changed_afterwards() -> None:
         ({"processes": 0}, "processes must be above 0"),
         ({"max_jobs": -1}, "max_jobs must be 0 or more"),
         ({"max_memory": -1}, "max_memory must be 0 or more"),
+        ({"child_max_jobs": -1}, "child_max_jobs must be 0 or more"),
+        ({"child_max_memory": -1}, "child_max_memory must be 0 or more"),
+        ({"child_idle": 0}, "child_idle must be above 0"),
+        ({"child_start": 0}, "child_start must be above 0"),
     ],
 )
 def test_a_supervisor_cannot_have_less_than_nothing(given: dict[str, int], sentence: str) -> None:

@@ -36,6 +36,14 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """jobs after which a process is replaced; 0 is never"""
     max_memory: int = 0
     """resident memory in MiB above which a process is replaced; 0 is never"""
+    child_max_jobs: int = 1_000
+    """jobs after which a child of process=True is replaced; 0 is never"""
+    child_max_memory: int = 0
+    """resident memory in MiB above which a child is replaced after its job; 0 is never"""
+    child_idle: float = 300.0
+    """how long a child without work is kept"""
+    child_start: float = 60.0
+    """how long a child may take to start and to import the module of a handler"""
     unknown_patience: float = 3600.0
     """how long a job waits for a worker that knows its task before it is dead"""
     log_level: Level = "info"
@@ -58,10 +66,11 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.queues:
             parse_queues(self.queues, strict=self.strict)
-        times = ("lease", "rescue_interval", "prune_interval")
+        times = ("lease", "rescue_interval", "prune_interval", "child_idle", "child_start")
         patience = ("shutdown_timeout", "hook_timeout", "unknown_patience", "attempts_keep")
         check_above_zero(self, "concurrency", "processes", *times)
-        check_not_negative(self, "max_jobs", "max_memory", "log_jobs", *patience)
+        numbers = ("max_jobs", "max_memory", "child_max_jobs", "child_max_memory", "log_jobs")
+        check_not_negative(self, *numbers, *patience)
         check_port(self, "metrics_port")
         check_finite(self, *times, *patience)
         check_choices(self, log_level=Level, log_format=LogFormat, log_capture=Capture)

@@ -50,6 +50,7 @@ from .attempt import Surroundings
 from .burst import Burst
 from .checkpoints import StoredCheckpoints
 from .executors import Executors
+from .executors.children import ChildLimits
 from .fetcher import Fetcher
 from .hand import Hand
 from .heartbeat import Heartbeat
@@ -126,7 +127,7 @@ class Worker:
             max_result,
             to_ms(settings.unknown_patience),
             Surroundings(
-                Executors(settings.concurrency),
+                Executors(settings.concurrency, child_limits(settings)),
                 registry.middleware,
                 self._lifespan.values,
                 self._reporter.put,
@@ -290,6 +291,15 @@ class Worker:
             memory=resident(),
             quiet=self._fetcher.quiet,
         )
+
+
+def child_limits(settings: WorkerSettings) -> ChildLimits:
+    return ChildLimits(
+        settings.child_max_jobs,
+        settings.child_max_memory,
+        settings.child_idle,
+        settings.child_start,
+    )
 
 
 def new_worker_id() -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ...core.context import Context
 from ...definition import Definition
 from ...errors import UsageError
 from .awaited import Awaited
 from .child import is_importing_main
+from .children import ChildLimits
 from .processes import Processes
 from .threads import Threads
+
+DEFAULT: Final = ChildLimits()
 
 
 class Executors:
@@ -23,13 +26,14 @@ class Executors:
     thread gets `AttemptStopped` raised into it, a child process is killed.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, children: ChildLimits = DEFAULT) -> None:
         if is_importing_main():
             raise UsageError(
                 "A child process has to import the main module, which starts a worker: put that "
                 'under `if __name__ == "__main__":`.'
             )
         self._size = size
+        self._limits = children
         self._threads = Threads(size)
         self._processes: Processes | None = None
 
@@ -67,5 +71,5 @@ class Executors:
 
     def _children(self) -> Processes:
         if self._processes is None:
-            self._processes = Processes(self._size)
+            self._processes = Processes(self._size, self._limits)
         return self._processes

@@ -29,6 +29,7 @@ from ...core.model import Job, Lease, Progress
 from ...core.outcome import failure_of
 from ...errors import UnencodableValue, UsageError
 from ...observe.carrier import take_over
+from ..memory import resident
 from .awaited import call_to_its_end
 from .echo import Echo
 from .raised import Raised
@@ -54,12 +55,21 @@ class Order(NamedTuple):
     """the least that the worker wants to know of what is logged"""
     carrier: Mapping[str, str] | None = None
     """the span that the handler runs in"""
+    weighs: bool = False
+    """the worker wants to know how much memory the child has afterwards"""
 
 
 class Begun(NamedTuple):
     """The handler's module is there, and it is called now."""
 
     lease: Lease
+
+
+class Grown(NamedTuple):
+    """How much memory the child has, in bytes, now that the handler is done."""
+
+    lease: Lease
+    resident: int
 
 
 class Returned(NamedTuple):
@@ -245,7 +255,11 @@ def _answer(
         if order.carrier is not None:
             variables.run(take_over, order.carrier)
         mouth.send(pickle.dumps(Begun(order.job.lease)))
-        value = variables.run(call_to_its_end, func, *args, **kwargs)
+        try:
+            value = variables.run(call_to_its_end, func, *args, **kwargs)
+        finally:
+            if order.weighs:
+                mouth.send(pickle.dumps(Grown(order.job.lease, resident())))
         try:
             return pickle.dumps(Returned(value))
         except Exception as error:

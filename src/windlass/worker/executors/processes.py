@@ -10,41 +10,44 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ...core.context import Context
 from ...core.outcome import failure_of
 from ...definition import Definition
 from ...errors import AttemptParked, UnencodableValue
 from ...observe.carrier import carried
-from .child import REPLY, Begun, Keep, Order, Returned, Said, Wait
+from .child import REPLY, Begun, Grown, Keep, Order, Returned, Said, Wait
+from .children import LAST_WORDS, ChildLimits, Children, Seat
 from .echo import Logged, repeat
 from .raised import Raised
 from .spawned import Spawned
 from .thread_call import ThreadCall
 from .threads import Threads
 
-LAST_WORDS: Final = 2.0
-"""How many seconds a child that is not needed any more has to end by itself."""
+Note = Begun | Grown | Said | Keep | Wait | Logged
+"""What a child says before its answer."""
 
 
 class ProcessDied(RuntimeError):
     """The child process of a handler ended before the handler did."""
 
 
+class ChildNotReady(RuntimeError):
+    """The child process of a handler was there, or was to be, and did not call it in time."""
+
+
 class Processes:
     """At most `size` children, started as they are needed and used again."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, limits: ChildLimits) -> None:
         self._threads = Threads(size, "windlass-process")
         self._loop = asyncio.get_running_loop()
-        self._idle: list[Spawned] = []
-        self._closed = False
+        self._children = Children(limits, self._threads)
 
     def run(
         self,
@@ -74,8 +77,9 @@ class Processes:
             None if context.job.checkpoint is None else pickle.dumps(context.state),
             logging.getLogger().getEffectiveLevel(),
             carried(),
+            self._children.limits.memory > 0,
         )
-        seat = _Seat()
+        seat = Seat()
         # What the handler logs is handled in the thread that hears it, as the attempt's.
         within = copy_context().run
 
@@ -85,48 +89,47 @@ class Processes:
 
         serve = partial(within, self._serve, pickle.dumps(order), seat, context, begin)
         call = self._threads.run(serve, seat.kill)
+        self._children.watch()
         return call
 
     def close(self) -> None:
         """Let idle children end. One that is busy is killed by cancelling what waits for it."""
-        self._closed = True
-        # Not a daemon: the interpreter waits for it, so that children can end in good order.
-        threading.Thread(target=self._retire, name="windlass-retire").start()
+        self._children.close()
 
-    def _retire(self) -> None:
-        idle = []
-        while (child := self._take_idle()) is not None:
-            child.hang_up()
-            idle.append(child)
-        for child in idle:
-            child.end(LAST_WORDS)
-        # Last, because the system kills a child when the thread that started it ends.
-        self._threads.close()
-
-    def _serve(self, order: bytes, seat: _Seat, context: Context, begin: Callable[[], None]) -> Any:
+    def _serve(self, order: bytes, seat: Seat, context: Context, begin: Callable[[], None]) -> Any:
         child = self._send(order, seat)
         try:
-            answer = _answer_of(child, context, partial(self._tell, begin))
+            answer = _answer_of(child, context, partial(self._tell, begin, seat))
         except (EOFError, OSError):
             seat.free()
-            raise ProcessDied(f"the process of the handler {child.end(LAST_WORDS)}") from None
+            raise self._death(child, seat) from None
+        finally:
+            self._children.begun(seat)
         if seat.free():
-            self._idle.append(child)
-            if self._closed:
-                self._retire()
+            self._children.keep(child)
         else:
             child.end(0)
         if isinstance(answer, Raised):
             raise answer.rebuilt()
         return answer.value
 
-    def _tell(self, begin: Callable[[], None]) -> None:
+    def _death(self, child: Spawned, seat: Seat) -> RuntimeError:
+        how = child.end(LAST_WORDS)
+        if seat.late:
+            return ChildNotReady(
+                f"the child process did not call the handler within "
+                f"{self._children.limits.start:g} s: to import its module takes longer, or hangs"
+            )
+        return ProcessDied(f"the process of the handler {how}")
+
+    def _tell(self, begin: Callable[[], None], seat: Seat) -> None:
+        self._children.begun(seat)
         with suppress(RuntimeError):  # the loop is closed; nobody waits any more
             self._loop.call_soon_threadsafe(begin)
 
-    def _send(self, order: bytes, seat: _Seat) -> Spawned:
+    def _send(self, order: bytes, seat: Seat) -> Spawned:
         """The child that has the order now. One that died while it was idle is replaced."""
-        while (child := self._take_idle()) is not None:
+        while (child := self._children.take()) is not None:
             try:
                 seat.take(child)
                 child.send(order)
@@ -134,30 +137,29 @@ class Processes:
                 seat.free()
                 child.end(0)
             else:
+                self._children.begin(seat)
                 return child
         child = Spawned()
+        self._children.begin(seat)
         try:
             seat.take(child)
             child.send(order)
         except OSError:
+            self._children.begun(seat)
             seat.free()
-            raise ProcessDied(f"the new process {child.end(LAST_WORDS)}") from None
+            raise self._death(child, seat) from None
         return child
-
-    def _take_idle(self) -> Spawned | None:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
 
 
 def _answer_of(child: Spawned, context: Context, begin: Callable[[], None]) -> Returned | Raised:
     """What the handler came to; what it says before goes where its context says."""
-    while isinstance(answer := _opened(child.receive()), Begun | Said | Keep | Wait | Logged):
+    while isinstance(answer := _opened(child.receive()), Note):
         # A thread that an earlier handler has left behind may speak as well.
         is_own = answer.lease == context.job.lease
         if isinstance(answer, Begun):
             begin()
+        elif isinstance(answer, Grown):
+            child.resident = answer.resident
         elif isinstance(answer, Logged):
             if is_own:
                 repeat(answer)
@@ -182,40 +184,12 @@ def _replied(question: Keep | Wait, context: Context) -> Returned | Raised:
         return Raised.of(error, failure_of(error))
 
 
-def _opened(record: bytes) -> Begun | Said | Keep | Wait | Logged | Returned | Raised:
+def _opened(record: bytes) -> Note | Returned | Raised:
     try:
-        answer: Begun | Said | Keep | Wait | Logged | Returned | Raised = pickle.loads(record)
+        answer: Note | Returned | Raised = pickle.loads(record)
     except Exception as error:
         problem = UnencodableValue(
             f"The result of the handler cannot be read outside of its child process: {error}."
         )
         return Raised.of(problem, failure_of(problem))
     return answer
-
-
-class _Seat:
-    """The child that a call has now. It is killed only while it is that call's."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._child: Spawned | None = None
-        self._killed = False
-
-    def take(self, child: Spawned) -> None:
-        """A call that was stopped before this kills it here, and finds out when it uses it."""
-        with self._lock:
-            self._child = child
-            if self._killed:
-                child.kill()
-
-    def free(self) -> bool:
-        """Let go of the child; whether another call can have it."""
-        with self._lock:
-            self._child = None
-            return not self._killed
-
-    def kill(self) -> None:
-        with self._lock:
-            self._killed = True
-            if self._child is not None:
-                self._child.kill()

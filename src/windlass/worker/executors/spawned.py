@@ -23,6 +23,12 @@ BOOT: Final = (
 class Spawned:
     """One child and the pipe to it. All of it blocks, so it is for threads."""
 
+    jobs = 0
+    """how many it has done"""
+    resident = 0
+    """how much memory it had after the last of them, in bytes, if that is asked"""
+    idle_since = 0.0
+
     def __init__(self) -> None:
         mine, theirs = Pipe()
         self._pipe: Connection[Any, Any] = mine
