@@ -128,19 +128,21 @@ class Link:
 async def connect(settings: Settings) -> Link:
     """One more connection; raises what the driver raises, and `StoreError` for a bad server."""
     try:
-        raw = await asyncmy.connect(
-            host=settings.host,
-            port=settings.port,
-            user=settings.user,
-            password=settings.password,
-            database=settings.database,
-            unix_socket=settings.socket,
-            ssl=settings.tls,
-            connect_timeout=settings.timeout,
-            charset="utf8mb4",
-            autocommit=True,
-            program_name="windlass",
-        )
+        # The driver's own limit is over before the server has said anything.
+        async with asyncio.timeout(settings.timeout):
+            raw = await asyncmy.connect(
+                host=settings.host,
+                port=settings.port,
+                user=settings.user,
+                password=settings.password,
+                database=settings.database,
+                unix_socket=settings.socket,
+                ssl=settings.tls,
+                connect_timeout=settings.timeout,
+                charset="utf8mb4",
+                autocommit=True,
+                program_name="windlass",
+            )
     except TimeoutError:
         raise errors.OperationalError(2003, "no answer in time") from None
     except errors.OperationalError as error:

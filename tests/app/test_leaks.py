@@ -1,0 +1,180 @@
+"""Nothing is left behind by event loops, however they end, nor by connections that are lost."""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asyncmy import errors
+
+from tests.app.engines import ENGINES, url_of
+from tests.servers import fork_server
+from windlass import Windlass, connect
+from windlass.stores.open import open_store
+
+HangsUp = tuple[str, Callable[[], Awaitable[None]]]
+STORED = [name for name in ENGINES if name != "memory"]
+LOOPS = 500
+SLACK = 4
+"""What may be left besides: a thread that is ending, a connection for blocking code."""
+
+
+def held() -> tuple[int, int]:
+    """How many threads and descriptors this process has."""
+    return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+
+def refuse_growth(act: Callable[[], None], times: int) -> None:
+    for _ in range(3):
+        act()
+    threads, descriptors = held()
+    for _ in range(times):
+        act()
+    assert held()[0] <= threads + SLACK
+    assert held()[1] <= descriptors + SLACK
+
+
+@pytest.fixture(params=STORED)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return url_of(request, tmp_path)
+
+
+def test_event_loops_that_nobody_cleans_up_after_leave_nothing(url: str) -> None:
+    app = Windlass(url)
+
+    @app.task
+    def add(a: int) -> None: ...
+
+    async def view() -> None:
+        await add.aenqueue(1)
+
+    refuse_growth(lambda: asyncio.run(view()), LOOPS)
+    app.close()
+
+
+def test_nor_do_those_of_a_connection(url: str) -> None:
+    client = connect(url)
+
+    async def view() -> None:
+        await client.task("add").aenqueue(1)
+
+    refuse_growth(lambda: asyncio.run(view()), 50)
+    client.close()
+
+
+CLOSED = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[2])
+from tests.app.test_leaks import refuse_growth
+from windlass import Windlass
+app = Windlass(sys.argv[1], history=sys.argv[3] or None)
+
+@app.task
+def add(a: int) -> None: ...
+
+async def view():
+    if sys.argv[3]:
+        await app.history.afind()
+    else:
+        await add.aenqueue(1)
+
+def once():
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(view())
+    loop.close()
+
+refuse_growth(once, 200)
+app.close()
+print("flat")
+"""
+ROOT = str(Path(__file__).parents[2])
+
+
+def test_event_loops_that_are_only_closed_leave_nothing_after_the_next_call(url: str) -> None:
+    done = fork_server.run(
+        ["-c", CLOSED, url, ROOT, ""], capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "flat\n", done.stderr
+
+
+@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return url_of(request, tmp_path)
+
+
+def test_nor_does_history(history: str) -> None:
+    app = Windlass("memory://", history=history)
+
+    async def view() -> None:
+        await app.history.afind()
+
+    refuse_growth(lambda: asyncio.run(view()), 50)
+    app.close()
+    done = fork_server.run(
+        ["-c", CLOSED, "memory://", ROOT, history],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.stdout == "flat\n", done.stderr
+
+
+RECONNECTS = 200
+
+
+@pytest.fixture(params=["redis", "postgres", "mariadb"])
+async def hangs_up(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[HangsUp]:
+    """A URL, and what closes all connections to its server but its own."""
+    url = url_of(request, tmp_path)
+    own = open_store(url)
+    await own.open()
+    yield url, partial(KILLS[request.param], own)
+    await own.close()
+
+
+async def kill_redis(own: Any) -> None:
+    await own._transport.everywhere("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+
+
+async def kill_postgres(own: Any) -> None:
+    async with own._database._pool.connection() as connection:
+        await connection.raw.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+
+
+async def kill_mariadb(own: Any) -> None:
+    async with own._database._pool.link() as link:
+        others = "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()"
+        for (number,) in (await link.ask([others]))[0].rows:
+            with suppress(errors.Error):  # it has left by itself meanwhile
+                await link.ask([f"KILL {number}"])
+
+
+KILLS = {"redis": kill_redis, "postgres": kill_postgres, "mariadb": kill_mariadb}
+
+
+async def test_reconnecting_leaves_nothing(hangs_up: HangsUp) -> None:
+    url, hang_up = hangs_up
+    app = Windlass(url)
+
+    @app.task
+    def add(a: int) -> None: ...
+
+    job = await add.aenqueue(1)
+    for n in range(RECONNECTS):
+        if n == 10:
+            before, tasks = held(), len(asyncio.all_tasks())
+        await hang_up()
+        assert (await job.aget()).id == job.id
+    after = held()
+    assert after[0] <= before[0] + SLACK
+    assert after[1] <= before[1] + SLACK
+    assert len(asyncio.all_tasks()) <= tasks + 1
+    await app.aclose()
