@@ -39,7 +39,7 @@ from .errors import InvalidOption
 from .history.history import History
 from .middleware import Middleware
 from .observe.ledger import Ledger
-from .producer import Producer
+from .producer import Producer, explain
 from .resources import Resource, hook, overriding
 from .scheduler.upkeep import upkeep
 from .task import Registry, Task, Wire
@@ -79,7 +79,7 @@ class Windlass(Producer):
         self.registry = Registry()
         super().__init__(
             Wire(
-                Client(self.url, clock, self.registry.events),
+                Client(self.url, clock, self.registry.events, explain),
                 Codecs(codec, *codecs, limit=max_payload),
                 max_payload,
                 self.registry.middleware,

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from .core.clock import Clock
 from .core.codec import Codecs, encode_result, too_large
 from .core.model import Job, NewJob, Receipt
 from .core.states import FINISHED
-from .errors import StoreUnavailable, UnknownJob, WrongState
+from .errors import StoreUnavailable, UnknownJob, WindlassError, WrongState
 from .intake import Intake, Made, Request, bring_late, tell_of
 from .interrupts import uninterrupted
 from .observe.events import Events
@@ -27,17 +29,66 @@ from .stores.observed import observed
 from .stores.open import open_store, scheme_of
 from .sync import Handles, Loop, in_loop
 
+log = logging.getLogger("windlass")
+
 T = TypeVar("T")
+
+
+class Reason(Protocol):
+    """Why a job does not run."""
+
+    @property
+    def code(self) -> str:
+        """one word of a fixed set"""
+
+    @property
+    def sentence(self) -> str: ...
+
+
+Explain: TypeAlias = Callable[[Store, str], Awaitable[Reason]]
+
+SILENCE: Final = 4.0
+"""Seconds in which one look at a queue serves all who wait for jobs in it."""
+
+
+class Notices:
+    """What was said of each queue to those who wait: many may wait for one reason."""
+
+    def __init__(self) -> None:
+        self._looked: dict[str, float] = {}
+        self._said: dict[str, str] = {}
+
+    def is_due(self, queue: str) -> bool:
+        """Whether nobody has looked lately; whoever asks looks now."""
+        now = time.monotonic()
+        if now - self._looked.get(queue, float("-inf")) < SILENCE:
+            return False
+        self._looked[queue] = now
+        return True
+
+    def is_new(self, queue: str, code: str) -> bool:
+        """Whether this is a reason, and another one than was said last."""
+        before, self._said[queue] = self._said.get(queue, ""), code
+        return code not in ("", before)
 
 
 class Client:
     """Opens stores where they are needed: one for each event loop, one for blocking code."""
 
-    def __init__(self, url: str, clock: Clock | None = None, events: Events | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        clock: Clock | None = None,
+        events: Events | None = None,
+        explain: Explain | None = None,
+    ) -> None:
+        """`explain` tells why a job does not run."""
         scheme_of(url)
         self.url = url
         self._clock = clock
         self._events = events or Events()
+        self._explain = explain
+        self.notices = Notices()
         self._shared = open_store(url, clock=clock) if url.startswith("memory:") else None
         self._intakes: dict[Loop, Intake] = {}
         self._stores = Handles(
@@ -105,6 +156,17 @@ class Client:
             self._stores.attend()
             intake = self._intakes[loop] = Intake(self.store, self._reject, self._bring_late)
         return intake.put(jobs, made)
+
+    async def reason(self, store: Store, id: str) -> Reason | None:
+        """Why a job does not run, if that can be learnt."""
+        if self._explain is None:
+            return None
+        try:
+            return await self._explain(store, id)
+        except WindlassError as error:
+            # Who waits is to be told that it took too long, not that a key may not look at workers.
+            log.debug("it cannot be told why job %s does not run: %s", id, error)
+            return None
 
     async def aclose(self) -> None:
         """Finish what was started on this event loop and close its store."""

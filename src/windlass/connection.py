@@ -16,7 +16,7 @@ from .core.url import without_secrets
 from .definition import elsewhere
 from .errors import InvalidOption
 from .middleware import Middleware, Stack
-from .producer import Producer
+from .producer import Producer, explain
 from .task import Task, Wire
 
 
@@ -97,5 +97,6 @@ def connect(
         from .stores.remote.url import with_key
 
         url = with_key(url, key)
+    client = Client(url, events=stack.events, explain=explain)
     known = Codecs(codec, *codecs, limit=max_payload)
-    return Connection(Wire(Client(url, events=stack.events), known, max_payload, stack, {}), where)
+    return Connection(Wire(client, known, max_payload, stack, {}), where)

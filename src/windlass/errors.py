@@ -7,6 +7,7 @@
     │   ├── PayloadTooLarge
     │   ├── UnencodableValue
     │   ├── UnknownScheme         no store serves this URL
+    │   ├── DuplicateJob          asked for by on_conflict="raise"
     │   ├── UnknownTask
     │   ├── UnknownJob
     │   ├── UnknownSchedule
@@ -30,7 +31,8 @@
     ├── ResultError               what waiting for a result can come to
     │   ├── JobFailed
     │   ├── JobCancelled
-    │   └── ResultTimeout
+    │   ├── ResultTimeout
+    │   └── WrongTask             the id is that of a job of another task
     └── Directive                 raised by handlers to choose their own outcome
         ├── Retry
         ├── Fatal
@@ -43,8 +45,9 @@ Outside of the tree stand `AttemptStopped` and `AttemptParked`, which are not er
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 LONGEST_SECONDS: Final = 100 * 366 * 24 * 60 * 60
 """A hundred years: the longest wait that every store can hold as a moment."""
@@ -82,6 +85,24 @@ class UnencodableValue(UsageError, TypeError):
 
 class UnknownScheme(UsageError, ValueError):
     """No store serves this URL."""
+
+
+class DuplicateJob(UsageError):
+    """The job was there before, or another one holds its unique key: see `on_conflict="raise"`.
+
+    `handle` is that of the job that was there, `id` its id; `handles` are those of all jobs of
+    `enqueue_many`, of which the new ones are stored.
+    """
+
+    def __init__(self, message: str, *, id: str = "", handles: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.id = id
+        self.handles = handles
+
+    @property
+    def handle(self) -> Any:
+        """The handle of the job that was there before."""
+        return next(each for each in self.handles if each.id == self.id)
 
 
 class UnknownTask(UsageError, LookupError):
@@ -207,7 +228,18 @@ class JobCancelled(ResultError):
 
 
 class ResultTimeout(ResultError, TimeoutError):
-    """The job was not finished within the given time; it goes on all the same."""
+    """The job was not finished within the given time; nothing about it has changed.
+
+    `why` says why it does not run, or that it does; it is empty if that is not known.
+    """
+
+    def __init__(self, message: str, *, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
+
+
+class WrongTask(ResultError):
+    """The job of this id is one of another task, so that its result is another's too."""
 
 
 class Directive(WindlassError):

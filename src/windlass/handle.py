@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from .client import (
     Client,
@@ -23,15 +21,13 @@ from .core.model import Failure, Job
 from .core.name import checked_name
 from .core.options import Options
 from .core.outcome import EXPIRED
-from .core.states import FINISHED, State
-from .errors import JobCancelled, JobFailed, ResultTimeout
+from .core.states import State
+from .errors import JobCancelled, JobFailed, WrongTask
 from .stores.contract import Store
+from .waiting import await_end, wait
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
-
-FIRST_LOOK: Final = 0.005
-SLOWEST_LOOK: Final = 0.25
 
 
 class JobHandle(Generic[R_co]):
@@ -41,7 +37,10 @@ class JobHandle(Generic[R_co]):
     unique key, was there before, and this is it.
     """
 
-    __slots__ = ("__weakref__", "_client", "_codecs", "_convert", "duplicate", "id")
+    __slots__ = ("__weakref__", "_client", "_codecs", "_convert", "_task", "duplicate", "id")
+
+    _noun: ClassVar = "job"
+    """what it is called in errors"""
 
     def __init__(
         self,
@@ -50,48 +49,45 @@ class JobHandle(Generic[R_co]):
         id: str,
         convert: Callable[[Any, bool], R_co],
         duplicate: bool = False,
+        task: str | None = None,
     ) -> None:
+        """`task` is that of the job, as far as it is known."""
         self.id = id
         self.duplicate = duplicate
         self._client = client
         self._codecs = codecs
         self._convert = convert
+        self._task = task
 
     def __repr__(self) -> str:
         return f"<JobHandle {self.id}{' duplicate' if self.duplicate else ''}>"
 
     def get(self) -> Job:
         """The job as the store has it now."""
-        return self._block(self._get, "job.get()", "job.aget()")
+        return self._block(self._get, "get()")
 
     async def aget(self) -> Job:
+        """The same for async code."""
         return await self._get(await self._client.store())
 
     def result(self, timeout: float | None = None) -> R_co:
         """Wait for the job's end and give its result, or raise what it came to.
 
-        `timeout` is in seconds; None waits as long as it takes.
+        `timeout` is in seconds; None waits as long as it takes. If no worker serves the job's
+        queue, the log says so after a few seconds; `ResultTimeout` says why the job does not run.
         """
-        for pause in pauses(self.id, timeout):
-            job = self.get()
-            if job.state in FINISHED:
-                break
-            time.sleep(pause)
-        return self._outcome(job)
+        return self._outcome(self._wait(timeout, "result(…)", "aresult(…)"))
 
     async def aresult(self, timeout: float | None = None) -> R_co:
-        for pause in pauses(self.id, timeout):
-            job = await self.aget()
-            if job.state in FINISHED:
-                break
-            await asyncio.sleep(pause)
-        return self._outcome(job)
+        """The same for async code."""
+        return self._outcome(await self._await(timeout))
 
     def cancel(self) -> None:
         """Call the job off. `WrongState` if it is finished already."""
-        self._block(self._cancel, "job.cancel()", "job.acancel()")
+        self._block(self._cancel, "cancel()")
 
     async def acancel(self) -> None:
+        """The same for async code."""
         await self._cancel(await self._client.store())
 
     def reschedule(self, delay: float | timedelta = 0, *, at: datetime | None = None) -> None:
@@ -100,11 +96,12 @@ class JobHandle(Generic[R_co]):
         `WrongState` if it neither waits for a worker nor for its time.
         """
         act = self._reschedule(delay, at)
-        self._block(act, "job.reschedule(…)", "job.areschedule(…)")
+        self._block(act, "reschedule(…)")
 
     async def areschedule(
         self, delay: float | timedelta = 0, *, at: datetime | None = None
     ) -> None:
+        """The same for async code."""
         await self._reschedule(delay, at)(await self._client.store())
 
     def prioritize(self, priority: int | str) -> None:
@@ -113,16 +110,18 @@ class JobHandle(Generic[R_co]):
         Pending, it goes to the end of the line of that. `WrongState` if it does not wait.
         """
         act = self._prioritize(priority)
-        self._block(act, "job.prioritize(…)", "job.aprioritize(…)")
+        self._block(act, "prioritize(…)")
 
     async def aprioritize(self, priority: int | str) -> None:
+        """The same for async code."""
         await self._prioritize(priority)(await self._client.store())
 
     def attempts(self) -> Sequence[AttemptRecord]:
         """What its attempts came to and have logged, oldest first, as far as that is kept."""
-        return self._block(self._attempts, "job.attempts()", "job.aattempts()")
+        return self._block(self._attempts, "attempts()")
 
     async def aattempts(self) -> Sequence[AttemptRecord]:
+        """The same for async code."""
         return await self._attempts(await self._client.store())
 
     def signal(self, name: str, value: Any = None) -> None:
@@ -130,9 +129,10 @@ class JobHandle(Generic[R_co]):
 
         `WrongState` if it is finished, or has another signal of this name.
         """
-        self._block(self._signal(name, value), "job.signal(…)", "job.asignal(…)")
+        self._block(self._signal(name, value), "signal(…)")
 
     async def asignal(self, name: str, value: Any = None) -> None:
+        """The same for async code."""
         await self._signal(name, value)(await self._client.store())
 
     def _signal(self, name: str, value: Any) -> Callable[[Store], Coroutine[Any, Any, None]]:
@@ -152,8 +152,23 @@ class JobHandle(Generic[R_co]):
     async def _attempts(self, store: Store) -> Sequence[AttemptRecord]:
         return (await store.attempts([self.id])).get(self.id, ())
 
-    def _block(self, act: Callable[[Store], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
-        return self._client.block(act, call, instead)
+    def _block(self, act: Callable[[Store], Coroutine[Any, Any, T]], call: str) -> T:
+        return self._client.block(act, f"{self._noun}.{call}", f"{self._noun}.a{call}")
+
+    def _wait(self, timeout: float | None, call: str, also: str) -> Job:
+        """The job once it is finished; the call and its async name are for errors."""
+        names = f"{self._noun}.{call}", f"{self._noun}.{also}"
+        return wait(self._client, self.id, timeout, self._refuse_another, *names)
+
+    async def _await(self, timeout: float | None) -> Job:
+        return await await_end(self._client, self.id, timeout, self._refuse_another)
+
+    def _refuse_another(self, job: Job) -> None:
+        if self._task is not None and job.task != self._task:
+            raise WrongTask(
+                f"Job {job.id} is one of {job.task}, not of {self._task}: it had this id, or the "
+                "unique key, before."
+            )
 
     async def _get(self, store: Store) -> Job:
         return await get_job(store, self.id)
@@ -176,15 +191,3 @@ class JobHandle(Generic[R_co]):
         codec = self._codecs.get(job.spec.content_type)
         value = None if job.result is None else decode_result(codec, job.result)
         return self._convert(value, codec.binary)
-
-
-def pauses(id: str, timeout: float | None) -> Iterator[float]:
-    """How long to wait between looks at a job: short at first, and bounded."""
-    deadline = None if timeout is None else time.monotonic() + timeout
-    pause = FIRST_LOOK
-    while True:
-        left = SLOWEST_LOOK if deadline is None else deadline - time.monotonic()
-        yield max(0.0, min(pause, left))
-        if deadline is not None and time.monotonic() >= deadline:
-            raise ResultTimeout(f"Job {id} was not finished within {timeout:g} s; it goes on.")
-        pause = min(pause * 1.5, SLOWEST_LOOK)

@@ -21,6 +21,7 @@ from .core.context import Context
 from .core.keyed import keyed, refuse_functions
 from .core.model import NewJob, Receipt
 from .core.options import JobOptions, Options, checked_texts
+from .core.unique import RAISE
 from .errors import InvalidOption, Veto
 from .observe.events import Events
 
@@ -177,6 +178,8 @@ class Changes(JobOptions, total=False):
 def changed(job: NewJob, **changes: Unpack[Changes]) -> NewJob:
     """The same job with other options, checked as those of `using`, or with more headers."""
     rest: dict[str, Any] = dict(changes)
+    if rest.get("on_conflict") == RAISE:
+        raise InvalidOption("on_conflict='raise' is for the caller to say, not for a middleware.")
     headers = checked_texts(rest.pop("headers", {}), "headers")
     spec = job.spec
     now = Options(

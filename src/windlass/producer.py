@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar, Unpack
 
 from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
+from .client import Reason
 from .core.model import NewJob, Receipt
 from .core.options import JobLike, id_of
 from .core.step import Part
@@ -15,7 +16,9 @@ from .errors import InvalidOption, shown
 from .handle import JobHandle
 from .intake import Made
 from .observe.events import Observer
-from .task import Call, Wire
+from .stores.contract import Store
+from .sync import need_loop, refuse_in_loop
+from .task import Call, Wire, duplicate
 from .workflows.order import refuse_disorder
 
 R = TypeVar("R")
@@ -45,6 +48,9 @@ class Producer:
 
         On Redis, which must not be held up for long, 500 at a time. With a `connection` of
         yours, they exist if and only if its transaction commits.
+
+        A call with `on_conflict="raise"` whose job was there before raises `DuplicateJob` when all
+        others are stored; its `handles` are what would have been returned.
         """
         ready = list(calls)
         jobs = self._checked(ready)
@@ -57,12 +63,13 @@ class Producer:
         self, calls: Iterable[Call[R]], *, connection: object = None
     ) -> asyncio.Future[Sequence[JobHandle[R]]]:
         """Store many jobs in one step, from async code; under way from this call on."""
+        names = ("app.aenqueue_many(…)", "app.enqueue_many(…)")
+        need_loop(*names)
         ready = list(calls)
         jobs = self._checked(ready)
         made = partial(self._stored, ready)
         if connection is None:
             return self.client.enqueue(jobs, made)
-        names = ("app.aenqueue_many(…)", "app.enqueue_many(…)")
         return self.client.enqueue_on(connection, jobs, made, *names)
 
     def _checked(self, calls: Sequence[Call[Any]]) -> Sequence[NewJob]:
@@ -80,10 +87,22 @@ class Producer:
         self, calls: Sequence[Call[R]], jobs: Sequence[NewJob], receipts: Sequence[Receipt]
     ) -> Sequence[JobHandle[R]]:
         self._wire.middleware.after(jobs, receipts)
-        return [
-            JobHandle(self.client, self.codecs, receipt.id, call.convert, receipt.duplicate)
-            for call, receipt in zip(calls, receipts, strict=True)
+        pairs = [*zip(calls, receipts, strict=True)]
+        handles: list[JobHandle[R]] = [
+            JobHandle(
+                self.client,
+                self.codecs,
+                receipt.id,
+                call.convert,
+                receipt.duplicate,
+                call.job.spec.task,
+            )
+            for call, receipt in pairs
         ]
+        for call, receipt in pairs:
+            if receipt.duplicate and call.raises:
+                raise duplicate(call.job, receipt, handles)
+        return handles
 
     def job(self, id: JobLike) -> JobHandle[Any]:
         """The handle of a job that was enqueued before, of whichever task."""
@@ -91,9 +110,11 @@ class Producer:
 
     def signal(self, job: JobLike, name: str, value: Any = None) -> None:
         """Send a job what its handler waits for, from blocking code."""
+        refuse_in_loop("app.signal(…)", "app.asignal(…)")
         self.job(job).signal(name, value)
 
     async def asignal(self, job: JobLike, name: str, value: Any = None) -> None:
+        """The same for async code."""
         await self.job(job).asignal(name, value)
 
     def enqueue_workflow(
@@ -112,11 +133,12 @@ class Producer:
         self, flow: Part[R], *, connection: object = None, **options: Unpack[WorkflowOptions]
     ) -> asyncio.Future[WorkflowHandle[R]]:
         """Store a workflow, from async code; under way from this call on."""
+        names = ("app.aenqueue_workflow(…)", "app.enqueue_workflow(…)")
+        need_loop(*names)
         ready = draft(self._wire, flow, **options)
         made: Made[WorkflowHandle[R]] = partial(self._begun, ready)
         if connection is None:
             return self.client.enqueue(ready.jobs, made)
-        names = ("app.aenqueue_workflow(…)", "app.enqueue_workflow(…)")
         return self.client.enqueue_on(connection, ready.jobs, made, *names)
 
     def workflow(self, id: str) -> WorkflowHandle[Any]:
@@ -128,3 +150,10 @@ class Producer:
     ) -> WorkflowHandle[Any]:
         self._wire.middleware.after(jobs[:-1], receipts[:-1])
         return WorkflowHandle(self._wire, ready.id, ready.convert, receipts[-1].duplicate, ready)
+
+
+async def explain(store: Store, id: str) -> Reason:
+    """Why a job does not run, for those who wait for it."""
+    from .admin.reason import reason
+
+    return await reason(store, id)

@@ -28,11 +28,12 @@ from .core.schedule import Schedule
 from .core.signature import signature_of
 from .core.step import Link, Step
 from .definition import DefaultHandler, Definition
-from .errors import InvalidOption, UnknownTask
+from .errors import DuplicateJob, InvalidOption, UnknownTask
 from .handle import JobHandle
 from .middleware import Stack
 from .observe.events import Events
 from .resources import Need, Provided, Values, filled
+from .sync import need_loop
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -131,11 +132,15 @@ class CallOptions(JobOptions, total=False):
 class Call(Generic[R_co]):
     """A job that is ready to be enqueued together with others; made by `task.call(…)`."""
 
-    __slots__ = ("convert", "job")
+    __slots__ = ("convert", "job", "raises")
 
-    def __init__(self, job: NewJob, convert: Callable[[Any, bool], R_co]) -> None:
+    def __init__(
+        self, job: NewJob, convert: Callable[[Any, bool], R_co], *, raises: bool = False
+    ) -> None:
         self.job = job
         self.convert = convert
+        self.raises = raises
+        """whether one that was there before is an error"""
 
 
 class Task(Generic[P, C, R]):
@@ -158,6 +163,7 @@ class Task(Generic[P, C, R]):
 
     @property
     def name(self) -> str:
+        """What jobs say they are for."""
         return self.definition.name
 
     if not TYPE_CHECKING:  # or type checkers would take any attribute for one
@@ -210,8 +216,10 @@ class Task(Generic[P, C, R]):
     def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[JobHandle[R]]:
         """Store a job, from async code: `await` it to know that the store has it.
 
-        It is under way from this call on, so that a forgotten `await` loses no job.
+        It is under way from this call on: without `await` the job is stored before the event loop
+        ends, or a WARNING in the log says that it was not.
         """
+        need_loop(f"{self.name}.aenqueue(…)", f"{self.name}.enqueue(…)")
         wire = self._wire
         jobs = wire.middleware.before([self._job(args, kwargs)])
         if self._connection is None:
@@ -225,7 +233,8 @@ class Task(Generic[P, C, R]):
             raise InvalidOption(
                 "A call is made without a connection; give it to enqueue_many(…, connection=…)."
             )
-        return Call(self._job(args, kwargs), self._convert)
+        raises = self.options.on_conflict == "raise"
+        return Call(self._job(args, kwargs), self._convert, raises=raises)
 
     # As callables, of which mypy can infer the first argument; of a Task it cannot.
     @overload
@@ -281,11 +290,16 @@ class Task(Generic[P, C, R]):
 
     def _stored(self, jobs: Sequence[NewJob], receipts: Sequence[Receipt]) -> JobHandle[R]:
         self._wire.middleware.after(jobs, receipts)
-        return self._handle(receipts[0])
+        handle = self._handle(receipts[0])
+        if handle.duplicate and self.options.on_conflict == "raise":
+            raise duplicate(jobs[0], receipts[0], [handle])
+        return handle
 
     def _handle(self, receipt: Receipt) -> JobHandle[R]:
         wire = self._wire
-        return JobHandle(wire.client, wire.codecs, receipt.id, self._convert, receipt.duplicate)
+        return JobHandle(
+            wire.client, wire.codecs, receipt.id, self._convert, receipt.duplicate, self.name
+        )
 
     def _convert(self, value: Any, binary: bool) -> R:
         result: R = self.definition.arguments.result(value, binary=binary)
@@ -295,3 +309,13 @@ class Task(Generic[P, C, R]):
 Task.using.__doc__ = with_options(
     Task.using.__doc__, (*TaskOptions.__annotations__, *CallOptions.__annotations__)
 )
+
+
+def duplicate(job: NewJob, receipt: Receipt, handles: Sequence[JobHandle[Any]]) -> DuplicateJob:
+    """The error for a job that was there before."""
+    text = "was there before" if receipt.id == job.id else f"holds its unique key {job.unique!r}"
+    return DuplicateJob(
+        f"No job of {job.spec.task} was stored: {receipt.id} {text}.",
+        id=receipt.id,
+        handles=handles,
+    )

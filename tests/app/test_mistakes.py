@@ -1,14 +1,18 @@
 """What newcomers write who know another queue, or not yet this one: each is told what to write."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from windlass import Windlass, connect
+from windlass import Connection, Context, JobHandle, Task, Windlass, WorkflowHandle, chain, connect
+from windlass.admin.schedules import Schedules
 from windlass.core import habits
 from windlass.core.options import CHECKS
 from windlass.declaration import Declaration
-from windlass.errors import InvalidOption, UnknownScheme
+from windlass.errors import InvalidOption, NoEventLoop, UnknownScheme, WouldBlock
+from windlass.history.history import History
 
 
 def app_with_add() -> tuple[Any, Any]:
@@ -100,3 +104,85 @@ def test_a_url_that_no_store_serves_is_refused_where_it_is_given(url: str) -> No
 def test_no_repr_shows_a_password(url: str, text: str) -> None:
     assert repr(Windlass(url)) == f"<Windlass {text} with 0 task(s)>"
     assert repr(connect(url)) == f"<Connection {text}>"
+
+
+def test_an_async_call_without_an_event_loop_names_the_blocking_one() -> None:
+    app, add = app_with_add()
+    calls: dict[str, Callable[[], object]] = {
+        "add.aenqueue": lambda: add.aenqueue(1),
+        "app.aenqueue_many": lambda: app.aenqueue_many([add.call(1)]),
+        "app.aenqueue_workflow": lambda: app.aenqueue_workflow(chain(add.step(1))),
+    }
+    for name, call in calls.items():
+        with pytest.raises(NoEventLoop) as caught:
+            call()
+        assert str(caught.value) == (
+            f"{name}(…) needs a running event loop: await it in an `async def`; in blocking code "
+            f"call {name.replace('aenq', 'enq')}(…)."
+        )
+    assert issubclass(NoEventLoop, RuntimeError)
+
+
+def blocking_calls(app: Windlass, job: Any, flow: Any) -> dict[str, Callable[[], object]]:
+    """Every blocking call that has an async twin, by what the error is to say of it."""
+    add, schedules, history = app.tasks["add"], app.schedules, app.history
+    return {
+        "add.aenqueue(…)": lambda: add.enqueue(1),
+        "app.aenqueue_many(…)": lambda: app.enqueue_many([add.call(1)]),
+        "app.aenqueue_workflow(…)": lambda: app.enqueue_workflow(chain(add.step(1))),
+        "app.asignal(…)": lambda: app.signal(job, "go"),
+        "job.aget()": job.get,
+        "job.aresult(…)": job.result,
+        "job.acancel()": job.cancel,
+        "job.areschedule(…)": lambda: job.reschedule(1),
+        "job.aprioritize(…)": lambda: job.prioritize("high"),
+        "job.aattempts()": job.attempts,
+        "job.asignal(…)": lambda: job.signal("go"),
+        "workflow.aresult(…)": flow.result,
+        "workflow.await_(…)": flow.wait,
+        "workflow.ajobs()": flow.jobs,
+        "workflow.acancel()": flow.cancel,
+        "workflow.aretry()": flow.retry,
+        "workflow.aget()": flow.get,
+        "app.schedules.aadd(…)": lambda: schedules.add("s", "@daily", add.call(1)),
+        "app.schedules.achange(…)": lambda: schedules.change("s"),
+        "app.schedules.apause(…)": lambda: schedules.pause("s"),
+        "app.schedules.aresume(…)": lambda: schedules.resume("s"),
+        "app.schedules.aremove(…)": lambda: schedules.remove("s"),
+        "app.schedules.atrigger(…)": lambda: schedules.trigger("s"),
+        "app.schedules.aget(…)": lambda: schedules.get("s"),
+        "app.schedules.alist()": schedules.list,
+        "app.history.afind(…)": history.find,
+        "app.history.aget(…)": lambda: history.get("j"),
+        "app.history.aattempts(…)": lambda: history.attempts("j"),
+    }
+
+
+async def test_a_blocking_call_in_an_event_loop_names_its_own_async_twin() -> None:
+    app, add = app_with_add()
+    job = await add.aenqueue(1)
+    flow = await app.aenqueue_workflow(chain(add.step(1)))
+    owners = {"add": add, "app": app, "job": job, "workflow": flow}
+    for instead, call in blocking_calls(app, job, flow).items():
+        with pytest.raises(WouldBlock) as caught:
+            call()
+        assert f"use `await {instead}` in async code" in str(caught.value)
+        first, *names = instead.partition("(")[0].split(".")
+        found: Any = owners[first]
+        for name in names:
+            found = getattr(found, name)
+        assert callable(found)
+
+
+@pytest.mark.parametrize(
+    "kind", [Windlass, Connection, Task, JobHandle, WorkflowHandle, Context, Schedules, History]
+)
+def test_help_says_something_of_every_public_member(kind: type) -> None:
+    silent = [
+        name
+        for name, member in inspect.getmembers(kind)
+        if not name.startswith("_")
+        and (callable(member) or isinstance(member, property))
+        and not inspect.getdoc(member)
+    ]
+    assert not silent

@@ -10,7 +10,7 @@ from tests.app.engines import ENGINES, url_of
 from windlass import State, Windlass
 from windlass.core.codec import MSGPACK
 from windlass.core.encrypt import Encrypted
-from windlass.errors import InvalidArguments, InvalidOption
+from windlass.errors import DuplicateJob, InvalidArguments, InvalidOption
 from windlass.middleware import Middleware, NewJob, changed
 from windlass.testing.work import counts, work
 
@@ -202,7 +202,10 @@ WRONG = [
     ({"unique": "k", "unique_for": -1}, "unique_for must be a finite number of seconds"),
     ({"unique": "k", "unique_for": "done"}, "unique_for is finished, started, or a number of"),
     ({"unique": "k", "unique_for": True}, "unique_for is a number of seconds or a timedelta"),
-    ({"unique": "k", "on_conflict": "ignore"}, "on_conflict is reject, replace or last; got"),
+    (
+        {"unique": "k", "on_conflict": "ignore"},
+        "on_conflict is reject, replace, last or raise; got",
+    ),
     (
         {"unique": "k", "on_conflict": "replace", "depends_on": "x"},
         "A job with on_conflict='replace' cannot have depends_on",
@@ -284,3 +287,58 @@ async def test_middleware_that_changes_a_job_leaves_what_it_is_unique_by(app: Wi
     assert (job.spec.unique_for, job.conflict, job.priority) == (-1, "replace", 99)
     with pytest.raises(InvalidOption, match="unique must be a text here: changed"):
         changed(job, unique=True)
+
+
+async def test_a_job_that_was_there_raises_for_who_asks_for_it(
+    app: Windlass, ran: list[int]
+) -> None:
+    first = await note(app, unique="k").aenqueue(1)
+    strict = note(app, unique="k", on_conflict="raise")
+    with pytest.raises(DuplicateJob, match=rf"{first.id} holds its unique key 'k'") as caught:
+        await strict.aenqueue(2)
+    assert (caught.value.id, caught.value.handle.id) == (first.id, first.id)
+    await work(app)
+    assert not (await strict.aenqueue(3)).duplicate
+
+
+async def test_so_does_an_id_that_exists(app: Windlass, ran: list[int]) -> None:
+    once = note(app, id="one", on_conflict="raise")
+    await once.aenqueue(1)
+    with pytest.raises(DuplicateJob, match="No job of note was stored: one was there before"):
+        await once.aenqueue(1)
+    assert await waiting(app) == 1
+
+
+def test_so_does_blocking_code(url: str) -> None:
+    app = Windlass(url)
+
+    @app.task(on_conflict="raise")
+    def add(a: int) -> int:
+        return a
+
+    add.using(id="one").enqueue(1)
+    with pytest.raises(DuplicateJob) as caught:
+        add.using(id="one").enqueue(1)
+    assert caught.value.handle.get().id == "one"
+    app.close()
+
+
+async def test_of_many_the_others_are_stored_before_it_is_raised(
+    app: Windlass, ran: list[int]
+) -> None:
+    await note(app, unique="k").aenqueue(1)
+    calls = [
+        note(app).call(2),
+        note(app, unique="k", on_conflict="raise").call(3),
+        note(app, unique="k").call(4),
+    ]
+    with pytest.raises(DuplicateJob) as caught:
+        await app.aenqueue_many(calls)
+    assert [handle.duplicate for handle in caught.value.handles] == [False, True, True]
+    assert await waiting(app) == 2
+
+
+async def test_a_middleware_cannot_ask_for_it(app: Windlass, ran: list[int]) -> None:
+    job = note(app, unique="k").call(1).job
+    with pytest.raises(InvalidOption, match="is for the caller to say"):
+        changed(job, on_conflict="raise")

@@ -97,7 +97,7 @@ def test_a_command_that_is_not_written_right_exits_with_2(
         (["--unique-for", "60"], "unique_for says something about unique, which is not given."),
         (["--unique", "k", "--unique-for", "0"], "unique_for must be above 0."),
         (["--unique", "k", "--unique-for", "ever"], "unique_for is finished, started, or a"),
-        (["--unique", "k", "--on-conflict", "x"], "on_conflict is reject, replace or last"),
+        (["--unique", "k", "--on-conflict", "x"], "on_conflict is reject, replace, last or raise"),
         (["--delay", "1", "--at", "2030-01-31T09:00Z"], "Give delay or at, not both."),
         (["\udcff"], "positional argument 1: text with a lone surrogate"),
     ],

@@ -48,6 +48,7 @@ class Schedules:
     async def aadd(
         self, name: str, text: str, call: Call[Any], **options: Unpack[ScheduleOptions]
     ) -> None:
+        """The same for async code."""
         schedule = schedule_of(name, text, call.job, **options)
         await (await self._here()).add(schedule)
 
@@ -56,6 +57,7 @@ class Schedules:
         self._block(lambda at: at.change(name, _changes(changes)), "change(…)")
 
     async def achange(self, name: str, **changes: Unpack[ScheduleChanges]) -> None:
+        """The same for async code."""
         await (await self._here()).change(name, _changes(changes))
 
     def pause(self, *names: str) -> None:
@@ -63,12 +65,15 @@ class Schedules:
         self._block(lambda at: at.pause(names, True), "pause(…)")
 
     async def apause(self, *names: str) -> None:
+        """The same for async code."""
         await (await self._here()).pause(names, True)
 
     def resume(self, *names: str) -> None:
+        """Let schedules that are paused make jobs again, at their next ticks."""
         self._block(lambda at: at.pause(names, False), "resume(…)")
 
     async def aresume(self, *names: str) -> None:
+        """The same for async code."""
         await (await self._here()).pause(names, False)
 
     def remove(self, *names: str) -> None:
@@ -76,6 +81,7 @@ class Schedules:
         self._block(lambda at: at.remove(names), "remove(…)")
 
     async def aremove(self, *names: str) -> None:
+        """The same for async code."""
         await (await self._here()).remove(names)
 
     def trigger(self, name: str) -> JobHandle[Any]:
@@ -83,12 +89,15 @@ class Schedules:
         return self._handle(self._block(lambda at: at.trigger(name), "trigger(…)"))
 
     async def atrigger(self, name: str) -> JobHandle[Any]:
+        """The same for async code."""
         return self._handle(await (await self._here()).trigger(name))
 
     def get(self, name: str) -> ScheduleInfo:
+        """One schedule; `UnknownSchedule` if there is none of this name."""
         return self._block(lambda at: at.get(name), "get(…)")
 
     async def aget(self, name: str) -> ScheduleInfo:
+        """The same for async code."""
         return await (await self._here()).get(name)
 
     def list(self) -> Sequence[ScheduleInfo]:
@@ -96,6 +105,7 @@ class Schedules:
         return self._block(lambda at: at.list(), "list()")
 
     async def alist(self) -> Sequence[ScheduleInfo]:
+        """The same for async code."""
         return await (await self._here()).list()
 
     def _handle(self, id: str) -> JobHandle[Any]:

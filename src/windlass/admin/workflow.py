@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
@@ -11,16 +9,17 @@ from ..client import cancel_job, get_job
 from ..core.codec import Codecs, encode_call
 from ..core.ids import new_id
 from ..core.model import Job, NewJob
-from ..core.states import FINISHED, LIVE, REPLAYABLE, State
+from ..core.states import LIVE, REPLAYABLE, State
 from ..core.step import Part, Step
 from ..errors import InvalidOption, UsageError, WrongState
-from ..handle import JobHandle, pauses
+from ..handle import JobHandle
 from ..members import BATCH, declared, members
 from ..stores.contract import Store
 from ..task import Wire
 from ..workflows.flow import Plan, plan
 from ..workflows.graph import Node
 from ..workflows.outline import (
+    JUDGE,
     Callbacks,
     Outline,
     checked_workflow_id,
@@ -100,6 +99,8 @@ class WorkflowHandle(JobHandle[R_co]):
 
     __slots__ = ("_draft",)
 
+    _noun = "workflow"
+
     def __init__(
         self,
         wire: Wire,
@@ -108,7 +109,7 @@ class WorkflowHandle(JobHandle[R_co]):
         duplicate: bool = False,
         draft: Draft | None = None,
     ) -> None:
-        super().__init__(wire.client, wire.codecs, id, convert, duplicate)
+        super().__init__(wire.client, wire.codecs, id, convert, duplicate, JUDGE)
         self._draft = draft
 
     def __repr__(self) -> str:
@@ -121,49 +122,43 @@ class WorkflowHandle(JobHandle[R_co]):
         for node, number in self._draft.made.numbers.items():
             if node is of or node.step is of:
                 id = member_id(self.id, number)
-                return JobHandle(self._client, self._codecs, id, node.step.convert)
+                return JobHandle(
+                    self._client, self._codecs, id, node.step.convert, task=node.step.job.spec.task
+                )
         raise InvalidOption(f"{of!r} is not in this workflow.")
 
     def jobs(self) -> Sequence[Job]:
         """Its jobs as the store has them now, those last that were added; none that is gone."""
-        return self._block(self._jobs, "workflow.jobs()", "workflow.ajobs()")
+        return self._block(self._jobs, "jobs()")
 
     async def ajobs(self) -> Sequence[Job]:
+        """The same for async code."""
         return await self._jobs(await self._client.store())
 
     def wait(self, timeout: float | None = None) -> State:
         """Wait for its end, however it ends; its state then."""
-        for pause in pauses(self.id, timeout):
-            state = self.get().state
-            if state in FINISHED:
-                break
-            time.sleep(pause)
-        return state
+        return self._wait(timeout, "wait(…)", "await_(…)").state
 
     async def await_(self, timeout: float | None = None) -> State:
-        """The same in async code."""
-        for pause in pauses(self.id, timeout):
-            state = (await self.aget()).state
-            if state in FINISHED:
-                break
-            await asyncio.sleep(pause)
-        return state
+        """The same for async code."""
+        return (await self._await(timeout)).state
 
     def cancel(self) -> None:
         """Call off the workflow and all its jobs; no callback is called.
 
         `WrongState` if it is over already.
         """
-        self._block(self._cancel, "workflow.cancel()", "workflow.acancel()")
+        self._block(self._cancel, "cancel()")
 
     def retry(self) -> int:
         """Replay what is dead or cancelled, parents first, and with it the workflow; how many.
 
         What is completed stays so. `WrongState` if there is nothing to replay.
         """
-        return self._block(self._retry, "workflow.retry()", "workflow.aretry()")
+        return self._block(self._retry, "retry()")
 
     async def aretry(self) -> int:
+        """The same for async code."""
         return await self._retry(await self._client.store())
 
     async def _jobs(self, store: Store) -> Sequence[Job]:

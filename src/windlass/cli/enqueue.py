@@ -50,7 +50,7 @@ SHOWN: Final = 20
     help="how long it holds the key: finished, started, or a time as 5min",
 )
 @click.option(
-    "--on-conflict", metavar="WORD", help="if another has the key: reject, replace or last"
+    "--on-conflict", metavar="WORD", help="if another has the key: reject, replace, last or raise"
 )
 @click.option("--id", help="the job's id; enqueuing it again changes nothing")
 @click.option("--max-retries", type=int, help="how often to try again after the first run")

@@ -112,6 +112,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def id(self) -> str:
+        """That of the job."""
         return self.job.id
 
     @property
@@ -126,6 +127,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def fence(self) -> int:
+        """Greater with each attempt: for outside systems, to refuse one that was overtaken."""
         return self.job.fence
 
 

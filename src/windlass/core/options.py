@@ -26,13 +26,14 @@ from .model import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_PRIORITY,
     DEFAULT_QUEUE,
-    Conflict,
     NewJob,
     Spec,
 )
 from .name import Key, checked_key, checked_queue
 from .unique import (
+    RAISE,
     UNTIL_FINISHED,
+    OnConflict,
     Unique,
     UniqueFor,
     checked_conflict,
@@ -66,7 +67,7 @@ class TaskOptions(TypedDict, total=False):
     expires_in: float | timedelta | None
     unique: Unique | None
     unique_for: UniqueFor
-    on_conflict: Conflict
+    on_conflict: OnConflict
     limit: Limit | None
     sequence: Key | None
     group: Key | None
@@ -103,7 +104,7 @@ class Options(msgspec.Struct, frozen=True):
     orphaned: Orphaned = "cancel"
     unique: Unique | None = None
     unique_for: int = UNTIL_FINISHED
-    on_conflict: Conflict = "reject"
+    on_conflict: OnConflict = "reject"
     limit: Limit | None = None
     sequence: Key | None = None
     group: Key | None = None
@@ -155,9 +156,12 @@ class Options(msgspec.Struct, frozen=True):
         if self.id is not None and self.id in self.depends_on:
             raise InvalidOption(f"Job {self.id} cannot depend on itself.")
         for name, about in ABOUT.items():
+            # An id can be one that was there before as well.
+            if name == "on_conflict" and self.on_conflict == RAISE:
+                continue
             if name in given and getattr(self, about) is None:
                 raise InvalidOption(f"{name} says something about {about}, which is not given.")
-        if self.on_conflict != "reject" and self.depends_on:
+        if self.on_conflict not in ("reject", RAISE) and self.depends_on:
             raise InvalidOption(
                 f"A job with on_conflict={self.on_conflict!r} cannot have depends_on: it may take "
                 "the place of another, which waits for its own."
@@ -189,7 +193,7 @@ class Options(msgspec.Struct, frozen=True):
             self.delay,
             self.at,
             None if self.keyed else self.unique,  # type: ignore[arg-type]
-            self.on_conflict,
+            "reject" if self.on_conflict == RAISE else self.on_conflict,
             fresh=self.id is None,
         )
 

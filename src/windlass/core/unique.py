@@ -25,9 +25,14 @@ from .model import Conflict
 from .states import FINISHED, State
 
 MAX_UNIQUE_LENGTH: Final = 255
+RAISE: Final = "raise"
 
 Unique: TypeAlias = str | Literal[True] | Callable[..., str]
 """A key; True, for one that stands for the task and its arguments; or what makes one of these."""
+
+OnConflict: TypeAlias = Conflict | Literal["raise"]
+"""What becomes of a job whose key is held, as users say it; to raise is the caller's affair, and
+for a store it is the same as to reject."""
 
 UniqueFor: TypeAlias = Literal["finished", "started"] | float | timedelta
 """How long a job holds its key, as users say it."""
@@ -93,7 +98,7 @@ def checked_unique_for(value: UniqueFor) -> int:
     return positive_ms(value, "unique_for")
 
 
-def checked_conflict(value: str) -> Conflict:
-    if value not in get_args(Conflict):
-        raise InvalidOption(f"on_conflict is reject, replace or last; got {shown(value)}.")
+def checked_conflict(value: str) -> OnConflict:
+    if value != RAISE and value not in get_args(Conflict):
+        raise InvalidOption(f"on_conflict is reject, replace, last or raise; got {shown(value)}.")
     return value  # type: ignore[return-value]

@@ -57,6 +57,7 @@ class History:
 
     @cached_property
     def settings(self) -> HistorySettings:
+        """Where it is kept, and for how long."""
         return self._ask()
 
     @property
@@ -84,6 +85,7 @@ class History:
         return self.block(lambda archive: archive.find(query), "find(…)")
 
     async def afind(self, **filters: Unpack[Filters]) -> Page:
+        """The same for async code."""
         query = to_query(filters)
         return await (await self._handles.open()).find(query)
 
@@ -92,6 +94,7 @@ class History:
         return self.block(lambda archive: _get(archive, id), "get(…)")
 
     async def aget(self, id: str) -> Job:
+        """The same for async code."""
         return await _get(await self._handles.open(), id)
 
     def attempts(self, id: str) -> Sequence[Attempt]:
@@ -99,6 +102,7 @@ class History:
         return self.block(lambda archive: archive.attempts(id), "attempts(…)")
 
     async def aattempts(self, id: str) -> Sequence[Attempt]:
+        """The same for async code."""
         return await (await self._handles.open()).attempts(id)
 
     async def aclose(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -19,7 +19,7 @@ from msgspec.structs import asdict, astuple, replace
 from ..app import Windlass
 from ..core.codec import JSON, Codec, Codecs
 from ..core.limit import Limit
-from ..core.model import NewJob, Receipt
+from ..core.model import Conflict, NewJob, Receipt
 from ..core.options import CHECKS, Options
 from ..definition import elsewhere
 from ..errors import CorruptRecord, InvalidOption
@@ -153,6 +153,9 @@ class Offers:
         options: dict[str, Any] = {
             name: value for name in OPTIONS if (value := getattr(request, name)) is not UNSET
         }
+        conflict = options.get("on_conflict", "reject")
+        if conflict not in get_args(Conflict):
+            raise InvalidOption(f"on_conflict is reject, replace or last; got {conflict!r}.")
         limit = options.get("limit")
         if limit is not None:
             options["limit"] = Limit(**asdict(limit))
