@@ -11,6 +11,7 @@ from .table import Line, show
 
 NAMES = (
     "enqueue",
+    "validate",
     "drain",
     "dependents",
     "threads",

@@ -70,11 +70,16 @@ class Windlass(Producer):
         clock: Clock | None = None,
         middleware: Iterable[Middleware] = (),
         history: str | HistorySettings | None = None,
+        validate: bool = True,
     ) -> None:
+        """`validate=False`: for tasks that do not say it, callers leave the types of arguments to
+        the worker.
+        """
         if max_payload < 1:
             raise InvalidOption("max_payload is a number of bytes above 0.")
         self.url = url or os.environ.get("WINDLASS_URL") or DEFAULT_URL
         self.clock = clock
+        self._validate = validate
         self.tasks: dict[str, Task[..., Any, Any]] = {}
         self.registry = Registry()
         super().__init__(
@@ -117,7 +122,7 @@ class Windlass(Producer):
         return lambda func: self._declare(func, options)
 
     def _declare(self, func: Callable[..., Any], given: Mapping[str, Any]) -> Task[..., Any, Any]:
-        definition, options = declared(func, given)
+        definition, options = declared(func, given, validate=self._validate)
         task: Task[..., Any, Any] = Task(definition, options, self._wire)
         self.registry.add(definition, options.queue)
         self.tasks[task.name] = task

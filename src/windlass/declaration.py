@@ -23,7 +23,7 @@ from .core.options import JobOptions, Options, TaskOptions
 from .core.retry import BackoffLike, RetryPolicy, as_backoff
 from .core.schedule import Overlap
 from .definition import DefaultHandler, Definition, default_handler, define
-from .errors import InvalidOption
+from .errors import InvalidOption, shown
 from .task import Task
 
 P = ParamSpec("P")
@@ -41,6 +41,7 @@ class Declaration(TaskOptions, total=False):
 
     name: str
     process: bool
+    validate: bool
     backoff: BackoffLike
     jitter: float
     retry_on: ErrorTypes
@@ -124,8 +125,13 @@ class CronDecorator(Protocol):
     def __call__(self, func: Callable[P, R], /) -> Task[P, R, R]: ...
 
 
-def declared(func: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Definition, Options]:
-    """A task's definition and its options, from what the decorator was given."""
+def declared(
+    func: Callable[..., Any], given: Mapping[str, Any], *, validate: bool = True
+) -> tuple[Definition, Options]:
+    """A task's definition and its options, from what the decorator was given.
+
+    `validate` holds for a task that does not say it.
+    """
     rest = dict(given)
     name, context = rest.pop("name", None), rest.pop("context", False)
     process, batch = rest.pop("process", False), checked_batch(rest.pop("batch", None))
@@ -133,8 +139,18 @@ def declared(func: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Defini
     for option in OF_ONE_JOB:
         if option in rest:
             raise InvalidOption(f"{option} is for one job; give it to using(…).")
-    gathers = batch is not None
-    definition = define(func, name, policy, takes_context=context, process=process, batch=gathers)
+    validate = rest.pop("validate", validate)
+    if not isinstance(validate, bool):
+        raise InvalidOption(f"validate is True or False; got {shown(validate)}.")
+    definition = define(
+        func,
+        name,
+        policy,
+        takes_context=context,
+        process=process,
+        batch=batch is not None,
+        validate=validate,
+    )
     return definition, Options(batch=batch).merged(rest)
 
 

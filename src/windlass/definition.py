@@ -35,6 +35,8 @@ class Definition(NamedTuple):
     """in a child process instead"""
     batch: bool = False
     """takes a list, of which each item is a job"""
+    validate: bool = True
+    """whether callers look at the types of arguments, and not only at how many there are"""
 
 
 class DefaultHandler(NamedTuple):
@@ -57,6 +59,7 @@ def define(
     takes_context: bool,
     process: bool = False,
     batch: bool = False,
+    validate: bool = True,
 ) -> Definition:
     """A definition from a decorated function."""
     if not callable(func) or inspect.isclass(func):
@@ -89,7 +92,7 @@ def define(
             f"With batch=… {own_name} must take one parameter, the list, besides resources."
         )
     checked = checked_name(name or own_name, "name of a task")
-    return Definition(checked, func, arguments, policy, is_async, process, batch)
+    return Definition(checked, func, arguments, policy, is_async, process, batch, validate)
 
 
 def default_handler(

@@ -18,7 +18,7 @@ from typing import (
 
 from .client import Client
 from .core import habits
-from .core.codec import Codecs, encode_call, too_large
+from .core.codec import Codecs, encode_call, refuse_misfits, too_large
 from .core.context import local_context
 from .core.keyed import Caller, keyed, refuse_functions
 from .core.model import DEFAULT_QUEUE, NewJob, Receipt
@@ -263,26 +263,32 @@ class Task(Generic[P, C, R]):
             )
         refuse_functions(options, f"what flows into a step of {self.name} is not known yet")
 
+        arguments.check_partly(args, kwargs)
+        job = self._encoded(args, kwargs, validate=False)
+
         def check(inflow: int) -> None:
             arguments.check([None] * inflow + [*args], kwargs)
+            if self.definition.validate:
+                refuse_misfits(arguments, self._wire.codecs.default, job.spec.payload, inflow)
 
-        arguments.check_partly(args, kwargs)
-        return Link(self._encoded(args, kwargs), self._convert, check)
+        return Link(job, self._convert, check)
 
     def _job(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
         self.definition.arguments.check(args, kwargs)
-        return self._encoded(args, kwargs)
+        return self._encoded(args, kwargs, validate=self.definition.validate)
 
-    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
-        wire = self._wire
+    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, validate: bool) -> NewJob:
+        wire, arguments = self._wire, self.definition.arguments
         codec = wire.codecs.default
         payload = encode_call(codec, args, kwargs)
         if len(payload) > wire.max_payload:
             raise too_large(f"The arguments of {self.name}", payload, wire.max_payload)
+        if validate and not arguments.fits(args, kwargs):
+            refuse_misfits(arguments, codec, payload)
         job = self.options.new_job(self.name, payload, codec.name)
         if not self.options.keyed:
             return job
-        return keyed(job, self.options, Caller(self.definition.arguments, args, kwargs))
+        return keyed(job, self.options, Caller(arguments, args, kwargs))
 
     def handle(self, id: str) -> JobHandle[R]:
         """The handle of a job of this task that was enqueued before."""

@@ -1,8 +1,9 @@
 """What a task's function takes and returns, as data.
 
-The caller checks the shape of a call (how many arguments, which names); the worker converts
-the decoded values to the annotated types.  Annotations are resolved at the first conversion,
-not at decoration, so a task may name a class that is defined further down.
+The caller checks the shape of a call (how many arguments, which names) and that the values
+fit the annotated types; the worker converts the decoded values to them.  Annotations are
+resolved at the first use, not at decoration, so a task may name a class that is defined further
+down; the caller's and the worker's by themselves, since a caller may come before that class.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import CorruptRecord, InvalidArguments, InvalidOption
 from .convert import MISFITS, Converter, Scope, converter_for
+from .fit import Fit, anything, fit_of
 from .parameter import Described, described
 from .signature import is_marker, name_of, rendered, scope_of, signature_of
 
@@ -34,6 +36,7 @@ class Arguments:
 
     __slots__ = (
         "_described",
+        "_early",
         "_plan",
         "_scope",
         "_shape",
@@ -55,6 +58,7 @@ class Arguments:
         self._text = rendered(self._parameters())
         self._shape = _Shape.of(self._parameters())
         self._plan: _Plan | None = None
+        self._early: _Early | None = None
         self._described: Sequence[Described] | None = None
 
     @classmethod
@@ -127,7 +131,41 @@ class Arguments:
         `binary` is the codec's: with it, text given for bytes is refused; without it, the
         text is taken for base64.
         """
-        plan = self._plan or self._resolve()
+        return self._converted(self._plan or self._resolve(), args, kwargs, binary)
+
+    def fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        """Whether the values surely fit; if not, `refuse_misfits` knows."""
+        early = self._early or self._look_early()
+        count = len(args)
+        for index, exact, fit in early.positional:
+            if index >= count:
+                break
+            value = args[index]
+            if type(value) is not exact and not fit(value):
+                return False
+        if early.rest is not None and not all(map(early.rest, args[early.arity :])):
+            return False
+        return not kwargs or early.fits_named(kwargs)
+
+    def refuse_misfits(
+        self, args: list[Any], kwargs: dict[str, Any], *, binary: bool = False, before: int = 0
+    ) -> None:
+        """Raise for decoded values that `convert` would refuse, of which `before` come first.
+
+        They may be changed by it. A type that is not there yet is not looked at.
+        """
+        plan = (self._early or self._look_early()).plan
+        try:
+            self._converted(plan.after(before) if before else plan, args, kwargs, binary)
+        except InvalidArguments:
+            raise
+        except Exception:
+            # Of the app's own code, which may need what only a worker has.
+            return
+
+    def _converted(
+        self, plan: _Plan, args: list[Any], kwargs: dict[str, Any], binary: bool
+    ) -> tuple[list[Any], dict[str, Any]]:
         count = len(args)
         for index, converter in plan.positional:
             if index >= count:
@@ -216,6 +254,10 @@ class Arguments:
                 )
         return False
 
+    def _look_early(self) -> _Early:
+        self._early = _Early.of(_Plan.of(self._parameters(), None, self._scope))
+        return self._early
+
     def _resolve(self) -> _Plan:
         returns = converter_for("return", self._signature.return_annotation, self._scope)
         self._plan = _Plan.of(self._parameters(), returns, self._scope)
@@ -280,6 +322,44 @@ class _Plan(NamedTuple):
             others=others,
             returns=returns,
         )
+
+    def after(self, before: int) -> _Plan:
+        """That of a call whose first arguments are not there yet."""
+        left = [(index - before, each) for index, each in self.positional if index >= before]
+        return self._replace(arity=max(self.arity - before, 0), positional=left)
+
+
+class _Early(NamedTuple):
+    """What the caller knows of the types: the converters, and a quick look at each value."""
+
+    plan: _Plan
+    arity: int
+    positional: list[tuple[int, type | None, Fit]]
+    rest: Fit | None
+    named: dict[str, Fit]
+    others: Fit | None
+
+    @classmethod
+    def of(cls, plan: _Plan) -> _Early:
+        return cls(
+            plan,
+            plan.arity,
+            [(index, each.exact, fit_of(each.kind)) for index, each in plan.positional],
+            None if plan.rest is None else fit_of(plan.rest.kind),
+            {name: _fit(each) for name, each in plan.named.items()},
+            None if plan.others is None else fit_of(plan.others.kind),
+        )
+
+    def fits_named(self, kwargs: Mapping[str, Any]) -> bool:
+        for name, value in kwargs.items():
+            fit = self.named.get(name, self.others)
+            if fit is not None and not fit(value):
+                return False
+        return True
+
+
+def _fit(converter: Converter | None) -> Fit:
+    return anything if converter is None else fit_of(converter.kind)
 
 
 def _required(parameters: list[Parameter]) -> frozenset[str]:

@@ -76,6 +76,15 @@ class ItemArguments(Arguments):
         [[args[0]]], _ = super().convert([[args[0]]], {}, binary=binary)
         return args, kwargs
 
+    def fits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        return super().fits(([*args],), kwargs) if args else True
+
+    def refuse_misfits(
+        self, args: list[Any], kwargs: dict[str, Any], *, binary: bool = False, before: int = 0
+    ) -> None:
+        if args:
+            super().refuse_misfits([[*args]], kwargs, binary=binary)
+
     def result(self, value: Any, *, binary: bool = False) -> Any:
         return None if value is None else super().result([value], binary=binary)[0]
 

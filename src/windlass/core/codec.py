@@ -19,6 +19,7 @@ from typing import Any, Final, NoReturn, Protocol
 import msgspec
 
 from ..errors import CorruptRecord, InvalidOption, PayloadTooLarge, UnencodableValue
+from .arguments import Arguments
 from .bigint import BigInt, read_extension, wrap_big_ints
 from .protobuf import PROTOBUF
 
@@ -149,6 +150,21 @@ def decode_call(codec: Codec, data: bytes) -> tuple[list[Any], dict[str, Any]]:
     if kwargs and {*map(type, kwargs)} != {str}:
         _refuse_record(record, "arguments")
     return args, kwargs
+
+
+def refuse_misfits(arguments: Arguments, codec: Codec, payload: bytes, before: int = 0) -> None:
+    """Raise `InvalidArguments` for a call that a worker would refuse, after reading it as one.
+
+    `before` is how many arguments will come first.
+    """
+    try:
+        args, kwargs = decode_call(codec, payload)
+    except Exception:
+        if codec in (MSGPACK, JSON, PROTOBUF):
+            raise
+        # A codec of the app's own that can only write here, for want of a key for one.
+        return
+    arguments.refuse_misfits(args, kwargs, binary=codec.binary, before=before)
 
 
 def encode_result(codec: Codec, value: Any, what: str = "result") -> bytes:

@@ -31,7 +31,7 @@ class Mould:
 
     __slots__ = (
         "_arguments", "_checks", "_codec", "_headers", "_max_payload", "_name", "_options",
-        "_quick", "_rest", "_rest_of_spec", "is_typed",
+        "_quick", "_rest", "_rest_of_spec", "_validates", "is_typed",
     )  # fmt: skip
 
     def __init__(
@@ -47,6 +47,7 @@ class Mould:
         self._name = task.name
         self._options = task.options
         self._arguments = task.definition.arguments
+        self._validates = task.definition.validate
         self._checks = checks
         """whether it is known here what the task takes"""
         self._codec = codec
@@ -68,18 +69,26 @@ class Mould:
         if len(payload) > self._max_payload:
             raise too_large(f"The arguments of {self._name}", payload, self._max_payload)
         args, kwargs = self._arguments_in(payload)
-        if self._checks:
-            self._arguments.check(args, kwargs)
+        self._check(args, kwargs)
         return self._made(payload, args, kwargs, id)
 
     def call(self, args: list[Any], kwargs: dict[str, Any], id: str = "") -> NewJob:
         """One more, of arguments that are still to be written."""
-        if self._checks:
-            self._arguments.check(args, kwargs)
+        self._check(args, kwargs)
         payload = encode_call(self._codec, tuple(args), kwargs)
         if len(payload) > self._max_payload:
             raise too_large(f"The arguments of {self._name}", payload, self._max_payload)
         return self._made(payload, args, kwargs, id)
+
+    def _check(self, args: list[Any], kwargs: dict[str, Any]) -> None:
+        """Refuse what a worker would refuse, as far as it is known here what the task takes."""
+        if not self._checks:
+            return
+        self._arguments.check(args, kwargs)
+        if self._validates and not self._arguments.fits(args, kwargs):
+            # Copies: to see whether it fits, a value is converted in place.
+            copies = [*args], {**kwargs}
+            self._arguments.refuse_misfits(*copies, binary=self._codec.binary)
 
     def _made(self, payload: bytes, args: list[Any], kwargs: dict[str, Any], id: str) -> NewJob:
         spec = Spec(self._name, payload, *self._rest_of_spec)
