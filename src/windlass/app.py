@@ -58,6 +58,14 @@ class Windlass(Producer):
     """A set of tasks and the store that their jobs go to.
 
     Making one connects to nothing; the store is opened on first use.
+
+    url: the store, as in sqlite:///jobs.db or redis://localhost/0; without it, WINDLASS_URL, or
+        sqlite:///windlass.db in the current folder.
+    codec, codecs: how arguments are written, and what else can be read; by default MessagePack.
+    max_payload: bytes that the arguments or the result of a job may have; by default 1 MiB.
+    clock: a `windlass.testing.FakeClock`, in tests.
+    middleware: what goes around every enqueue and every run.
+    history: a URL or `HistorySettings`: where finished jobs are kept for search.
     """
 
     def __init__(
@@ -151,7 +159,7 @@ class Windlass(Producer):
     @overload
     def cron(self, text: str, /, **options: Unpack[CronDeclaration]) -> CronDecorator: ...
     def cron(self, text: str, /, **options: Any) -> Any:
-        """Have a task enqueued again and again: of a function, or of one that is a task already.
+        """Enqueue a task on a schedule. Decorates a function or an existing task.
 
         Workers put the schedule into the store when they start; `name` is what it is called
         there. What code says wins over what was changed at run time, except for a pause.
@@ -179,7 +187,7 @@ class Windlass(Producer):
         self.registry.middleware.add(middleware)
 
     def on_startup(self, func: F) -> F:
-        """Have a function called by each worker, after those declared before, before any job.
+        """Register a function that each worker calls when it starts, before its first job.
 
         If it raises, the worker does not start.
         """
@@ -187,7 +195,10 @@ class Windlass(Producer):
         return func
 
     def on_shutdown(self, func: F) -> F:
-        """Have a function called by each worker, before those declared before, after all jobs."""
+        """Register a function that each worker calls when it stops, after its last job.
+
+        Those that were declared last are called first.
+        """
         self.registry.on_shutdown.append(hook(func))
         return func
 

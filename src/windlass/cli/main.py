@@ -41,7 +41,7 @@ COMMANDS: Final = {
     "keys": "Make, list or revoke the keys of the APIs.",
     "config": "Show the settings, and where each came from.",
     "doctor": "Audit a store without writing to it.",
-    "verify": "Hold a store of yours against what is promised.",
+    "verify": "Check that a store of yours keeps every guarantee of Windlass.",
     "move": "Move all jobs to another store.",
     "migrate": "Bring the store's schema up to date.",
     "demo": "See a small shop at work; needs no server.",

@@ -41,7 +41,7 @@ def verify(
     as_json: bool,
     **drawn: int | None,
 ) -> None:
-    """Hold the store URL against what is promised of every store.
+    """Check that your database keeps every guarantee of Windlass.
 
     Runs the conformance suite, and then real worker processes that are killed, stopped and
     woken again, in private places on that server: nothing that is there is touched, and nothing

@@ -39,6 +39,7 @@ from .target import (
     warn_of_memory,
 )
 from .text import masked
+from .waiting import warn_of_waiting
 
 log = logging.getLogger("windlass")
 
@@ -72,6 +73,12 @@ def worker(
 
     The settings can also come from WINDLASS_WORKER_… variables or from [worker] in
     windlass.toml; options win over variables, and these over the file. Times are in seconds.
+
+    \b
+    windlass worker shop:app --queues mail:3,default --concurrency 20
+    windlass worker shop:app --processes 4 --max-jobs 10000
+    windlass worker shop:app --reload
+    windlass worker shop:app --burst
     """
     if burst and reload:
         raise click.UsageError("--burst ends the worker and --reload keeps it: give one of them.")
@@ -134,6 +141,7 @@ async def _serve(
             await worker.start(burst=burst)
             log.info("worker %s started on %s", worker.id, _description(app, worker, settings))
             warn_of_memory(app, "it runs what its own handlers and schedules enqueue")
+            await warn_of_waiting(await app.client.store(), worker.serves)
             held = line.held(worker, settings, sources, figures, stop) if line else None
             async with held or nullcontext():
                 await worker.asked_to_stop()

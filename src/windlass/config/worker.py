@@ -53,9 +53,9 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     log_jobs: int = 100
     """log the start and end of each job, up to so many jobs in a second; 0 logs failures alone"""
     log_capture: Capture = "info"
-    """the least that is kept with a job of what its handler logs"""
+    """store the log lines of handlers from this level on"""
     attempts_keep: float = 604_800.0
-    """how long what attempts came to and logged is kept; 0 keeps none of it"""
+    """how long to keep the result and the log of each attempt; 0 keeps none"""
     tracing: bool = False
     """make spans with OpenTelemetry; the app sets up where they go"""
     metrics_port: int = 0

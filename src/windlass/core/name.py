@@ -32,10 +32,9 @@ def checked_name(value: str, what: str) -> str:
 def checked_queue(value: str) -> str:
     """The name of a queue for new jobs; what divides a list of names cannot be in one."""
     checked_name(value, "name of a queue")
-    if value == "*" or not DIVIDERS.isdisjoint(value):
+    if not DIVIDERS.isdisjoint(value):
         raise InvalidOption(
-            "The name of a queue is one word without commas and semicolons, and not *; got "
-            f"{value!r}."
+            f"The name of a queue is one word without commas and semicolons; got {value!r}."
         )
     return value
 

@@ -138,8 +138,8 @@ class _Parts:
         except ConfigError:
             if has_keys:
                 log.warning(
-                    "nobody can log in to the dashboard: make a key by windlass keys create, or "
-                    "say by authorize= who may look"
+                    "The dashboard has no users yet: run windlass keys create --role admin, or "
+                    "pass authorize=, which says who may look."
                 )
         for service in self._services:
             service.start()

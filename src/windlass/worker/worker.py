@@ -171,6 +171,10 @@ class Worker:
         """The jobs whose attempts are under way; from any thread."""
         return self._hand.of(self._runner.claims)
 
+    def serves(self, queue: str) -> bool:
+        """Whether it claims from a queue of this name."""
+        return self._fetcher.serves(queue)
+
     @property
     def ran(self) -> int:
         """How many attempts have ended here."""
