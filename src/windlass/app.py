@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Unpack, overload
 
 from .admin.schedules import Schedules
+from .admin.workflow import WorkflowHandle
 from .client import Client
 from .config import HistorySettings, WorkerSettings, history_settings
 from .core.batch import Batch
@@ -19,6 +20,7 @@ from .core.cron import timetable
 from .core.option_help import with_options
 from .core.options import TaskOptions
 from .core.schedule import schedule_of
+from .core.twins import document_twins
 from .core.url import without_secrets
 from .declaration import (
     OF_THE_SCHEDULE,
@@ -36,6 +38,7 @@ from .declaration import (
     refuse_of_the_task,
 )
 from .errors import InvalidOption
+from .handle import JobHandle
 from .history.history import History
 from .middleware import Middleware
 from .observe.ledger import Ledger
@@ -273,3 +276,4 @@ Windlass.task.__doc__ = with_options(Windlass.task.__doc__, _TASK)
 Windlass.cron.__doc__ = with_options(
     Windlass.cron.__doc__, {*_TASK, *CronDeclaration.__annotations__} - {"batch"}
 )
+document_twins(Producer, JobHandle, WorkflowHandle)

@@ -163,7 +163,7 @@ class Task(Generic[P, C, R]):
 
     @property
     def name(self) -> str:
-        """What jobs say they are for."""
+        """What it is called in the store."""
         return self.definition.name
 
     if not TYPE_CHECKING:  # or type checkers would take any attribute for one

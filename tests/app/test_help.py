@@ -1,7 +1,11 @@
 """What `help()` and a print show at run time."""
 
+import inspect
+from collections.abc import Iterator
+
 import pytest
 
+import windlass
 from tests.docs.pages import ROOT
 from windlass import Job, Windlass
 from windlass.core.model import Spec
@@ -74,3 +78,19 @@ async def test_in_an_event_loop_it_says_what_to_await() -> None:
 
     with pytest.raises(WouldBlock, match=r"use `await work\(…\)` in async code"):
         work_blocking(Windlass("memory://"))
+
+
+def members(kind: type) -> Iterator[tuple[str, object]]:
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        found = getattr(found, "fget", None) or found
+        # Not a field, which a struct describes as a whole.
+        if not name.startswith("_") and callable(found):
+            yield f"{kind.__name__}.{name}", found
+
+
+def test_everything_that_is_public_says_what_it_does() -> None:
+    kinds = [each for name in windlass.__all__ if inspect.isclass(each := getattr(windlass, name))]
+    each = dict(pair for kind in kinds for pair in members(kind))
+    assert len(each) > 100
+    assert [name for name, member in each.items() if not member.__doc__] == []

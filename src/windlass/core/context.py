@@ -112,7 +112,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def id(self) -> str:
-        """That of the job."""
+        """The id of the job."""
         return self.job.id
 
     @property
@@ -127,7 +127,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def fence(self) -> int:
-        """Greater with each attempt: for outside systems, to refuse one that was overtaken."""
+        """Greater with each claim of the job: of two attempts the later one has the greater."""
         return self.job.fence
 
 

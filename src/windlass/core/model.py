@@ -209,6 +209,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def task(self) -> str:
+        """The name of its task."""
         return self.spec.task
 
     @property
@@ -222,6 +223,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def lease(self) -> Lease:
+        """What its worker shows when it writes."""
         return Lease(self.id, self.fence)
 
 

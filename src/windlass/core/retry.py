@@ -38,6 +38,7 @@ class Exponential:
             raise InvalidOption("The factor of a backoff must be 1 or more.")
 
     def delay(self, n: int, error: BaseException | None = None) -> float:
+        """The seconds before retry `n`, which counts from 1."""
         try:
             return min(self.base * self.factor ** (n - 1), self.cap)
         except OverflowError:
@@ -54,6 +55,7 @@ class Fixed:
         seconds(self.wait, "A fixed backoff")
 
     def delay(self, n: int, error: BaseException | None = None) -> float:
+        """The same seconds before each retry."""
         return self.wait
 
 
@@ -70,6 +72,7 @@ class Delays:
             seconds(wait, "A delay in a list of delays")
 
     def delay(self, n: int, error: BaseException | None = None) -> float:
+        """The seconds before retry `n`; the last of them for all beyond."""
         return self.waits[min(n, len(self.waits)) - 1]
 
 
