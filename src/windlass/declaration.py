@@ -151,7 +151,8 @@ def declared(
         batch=batch is not None,
         validate=validate,
     )
-    return definition, Options(batch=batch).merged(rest)
+    options = Options(batch=batch).merged(rest)
+    return definition._replace(options=options), options
 
 
 def declared_default(func: Callable[..., Any], given: Mapping[str, Any]) -> DefaultHandler:

@@ -14,10 +14,12 @@ from .core.batch import ItemArguments
 from .core.context import Context
 from .core.model import Job
 from .core.name import checked_name
+from .core.options import Options
 from .core.retry import DEFAULT_RETRY, RetryPolicy
 from .errors import InvalidArguments, InvalidOption
 from .resources import Need
 
+NO_OPTIONS: Final = Options()
 ANY_NUMBER: Final = 50
 """More arguments than a function names that does not take any number."""
 
@@ -37,6 +39,8 @@ class Definition(NamedTuple):
     """takes a list, of which each item is a job"""
     validate: bool = True
     """whether callers look at the types of arguments, and not only at how many there are"""
+    options: Options = NO_OPTIONS
+    """those that the task is declared with: some are computed of what flows into a step"""
 
 
 class DefaultHandler(NamedTuple):

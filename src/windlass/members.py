@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Final
+from typing import Any, Final
 
-from .core.codec import Codecs, decode_call
+from .core.codec import Codecs, decode_call, decode_result
 from .core.model import Job
+from .core.states import State
 from .errors import UnknownJob
 from .stores.contract import Store
 from .workflows.outline import JUDGE, member_id
@@ -22,6 +23,35 @@ async def get_all(store: Store, ids: Sequence[str]) -> dict[str, Job]:
     for start in range(0, len(ids), BATCH):
         found |= await store.get(ids[start : start + BATCH])
     return found
+
+
+def result_of(codecs: Codecs, job: Job) -> Any:
+    """What a completed job came to, as its codec gives it back."""
+    if job.result is None:
+        return None
+    return decode_result(codecs.get(job.spec.content_type), job.result)
+
+
+def is_spread(job: Job) -> bool:
+    """Whether a job stands for a workflow whose results together were too large to be kept so.
+
+    Then they are with the jobs that it has gathered them from: its first parents.
+    """
+    is_judge = job.task == JUDGE and job.state is State.COMPLETED
+    return is_judge and job.spec.gathers and job.result is None
+
+
+async def spread_over(store: Store, judge: Job) -> Sequence[Job]:
+    """The jobs that have the results of a workflow, in their order; `UnknownJob` if one is gone."""
+    ids = judge.spec.parents[: judge.spec.inputs]
+    found = await get_all(store, ids)
+    for id in ids:
+        if id not in found:
+            raise UnknownJob(
+                f"The results of workflow {judge.id} are with its jobs, and {id} is not there any "
+                "more: give its steps a longer keep."
+            )
+    return [found[id] for id in ids]
 
 
 def declared(codecs: Codecs, judge: Job) -> int:

@@ -148,7 +148,7 @@ class Producer:
     def _begun(
         self, ready: Draft, jobs: Sequence[NewJob], receipts: Sequence[Receipt]
     ) -> WorkflowHandle[Any]:
-        self._wire.middleware.after(jobs[:-1], receipts[:-1])
+        self._wire.middleware.after(*ready.of_steps(receipts))
         return WorkflowHandle(self._wire, ready.id, ready.convert, receipts[-1].duplicate, ready)
 
 

@@ -16,21 +16,23 @@ from typing import (
     overload,
 )
 
+from msgspec.structs import replace
+
 from .client import Client
 from .core import habits
 from .core.codec import Codecs, encode_call, refuse_misfits, too_large
 from .core.context import local_context
-from .core.keyed import Caller, keyed, refuse_functions
+from .core.keyed import Caller, computed, keyed, keyed_late, without
 from .core.model import DEFAULT_QUEUE, NewJob, Receipt
 from .core.option_help import with_options
 from .core.options import JobOptions, Options, TaskOptions
 from .core.schedule import Schedule
 from .core.signature import signature_of
-from .core.step import Link, Step
+from .core.step import COMPUTED_LATER, Link, Step, StepKeys
 from .definition import DefaultHandler, Definition
 from .errors import DuplicateJob, InvalidOption, UnknownTask
 from .handle import JobHandle
-from .middleware import Stack
+from .middleware import Stack, changed
 from .observe.events import Events
 from .resources import Need, Provided, Values, filled
 from .sync import need_loop
@@ -252,26 +254,50 @@ class Task(Generic[P, C, R]):
     def step(self, *args: Any, **kwargs: Any) -> Step[R]:
         """A job for a workflow, without the arguments that flow in from other steps.
 
-        These come first; how many there are is known when the workflow is put together.
+        These come first; how many there are is known when the workflow is put together. A unique
+        key that the task declares does not hold for its steps: each of them has to run.
         """
         options, arguments = self.options, self.definition.arguments
+        if options.unique is not None and options.unique == self.definition.options.unique:
+            options = options.merged({"unique": None})
         if options.id is not None or options.unique is not None or self._connection is not None:
             raise InvalidOption(
                 f"A step of {self.name} cannot have id, unique or connection: its id is its "
-                "workflow's to give, unique=None takes a key off, and connection is for "
-                "enqueue_workflow(…)."
+                "workflow's to give, each step has to run whoever holds a key, and connection is "
+                "for enqueue_workflow(…)."
             )
-        refuse_functions(options, f"what flows into a step of {self.name} is not known yet")
 
         arguments.check_partly(args, kwargs)
-        job = self._encoded(args, kwargs, validate=False)
+        names = computed(options)
+        first: Task[..., Any, R] = Task(self.definition, without(options, names), self._wire)
+        job = first._encoded(args, kwargs, validate=False)
 
         def check(inflow: int) -> None:
             arguments.check([None] * inflow + [*args], kwargs)
             if self.definition.validate:
                 refuse_misfits(arguments, self._wire.codecs.default, job.spec.payload, inflow)
 
-        return Link(job, self._convert, check)
+        if not names:
+            return Link(job, self._convert, check)
+
+        def later() -> NewJob:
+            self._refuse_strange(options, names)
+            return changed(job, headers={COMPUTED_LATER: " ".join(names)})
+
+        def compute() -> NewJob:
+            caller = Caller(arguments, args, kwargs)
+            return replace(job, spec=keyed_late(job.spec, options, names, caller))
+
+        return Link(job, self._convert, check, StepKeys(compute, later))
+
+    def _refuse_strange(self, options: Options, names: Sequence[str]) -> None:
+        """Raise for functions that a worker does not have: it has those that are declared."""
+        for name in names:
+            if getattr(options, name) != getattr(self.definition.options, name):
+                raise InvalidOption(
+                    f"The {name} of a step of {self.name} into which results flow is computed by "
+                    "the worker: declare it with the task, or give it without a function."
+                )
 
     def _job(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
         self.definition.arguments.check(args, kwargs)

@@ -10,7 +10,7 @@ import pytest
 from tests.app.engines import ENGINES, url_of
 from windlass import Context, Dag, State, Windlass, chain, chord, group
 from windlass.config import WorkerSettings
-from windlass.core.codec import JSON
+from windlass.core.codec import JSON, Codec
 from windlass.errors import (
     InvalidArguments,
     InvalidOption,
@@ -136,7 +136,7 @@ async def test_a_failure_names_what_failed(app: Windlass, bench: Bench) -> None:
     with pytest.raises(JobFailed) as caught:
         await workflow.aresult()
     assert caught.value.kind == "WorkflowFailed"
-    expected = f"job {workflow.id}.2, which it depends on, is dead"
+    expected = f"did not complete: {workflow.id}.2 of fail is dead (ValueError: boom)"
     assert expected in str(caught.value)
     states = [job.state for job in await workflow.ajobs()]
     assert states == [State.COMPLETED, State.DEAD, State.CANCELLED]
@@ -436,3 +436,58 @@ async def test_a_result_that_is_gone_is_told(app: Windlass, bench: Bench) -> Non
     await work(app)
     with pytest.raises(JobFailed, match=r"the result of job w\.1 is needed and is not there"):
         await workflow.aresult()
+
+
+async def test_a_failure_names_what_died_and_not_what_was_called_off(
+    app: Windlass, bench: Bench
+) -> None:
+    lame = chain(bench.start.step(1), bench.fail.step(), *(bench.twice.step() for _ in range(5)))
+    workflow = await app.aenqueue_workflow(group(lame, bench.start.step(2)), id="w")
+    other = await app.aenqueue_workflow(group(bench.fail.step(), chain(bench.fail.step())), id="v")
+    await work(app)
+    (dead,) = (job.id for job in await workflow.ajobs() if job.state is State.DEAD)
+    error = (await workflow.aget()).error
+    assert error is not None
+    assert error.message == (
+        f"a job of the workflow did not complete: {dead} of fail is dead (ValueError: boom)"
+    )
+    error = (await other.aget()).error
+    assert error is not None
+    assert error.message.startswith("2 jobs of the workflow did not complete, the first: v.")
+
+
+@pytest.mark.parametrize("codec", [None, JSON])
+async def test_results_that_are_too_large_together_stay_with_their_jobs(
+    url: str, codec: Codec | None
+) -> None:
+    app = Windlass(url, max_payload=100_000, codec=codec)
+    sizes: list[int] = []
+
+    @app.task
+    async def page(n: int) -> bytes:
+        return bytes([n]) * 30_000
+
+    @app.task
+    async def measure(pages: list[bytes]) -> None:
+        sizes.append(sum(map(len, pages)))
+
+    try:
+        flow = group(*(page.step(n) for n in range(8)))
+        workflow = await app.aenqueue_workflow(flow, id="w", on_success=measure.step())
+        await work(app)
+        expected = [bytes([n]) * 30_000 for n in range(8)]
+        assert await workflow.aresult() == expected
+        assert await asyncio.to_thread(workflow.result) == expected
+        later = await app.workflow("w").aresult()
+        assert len(later) == 8
+        assert sizes == [240_000]
+        await app.aenqueue_workflow(group(page.step(1), page.step(2)), id="small")
+        await work(app)
+        assert (await app.workflow("small").aget()).result is not None
+        store = await app.client.store()
+        assert await store.delete(["w.3"]) == {"w.3"}
+        with pytest.raises(UnknownJob, match=r"w\.3 is not there any more: give its steps"):
+            await workflow.aresult()
+    finally:
+        await app.aclose()
+        app.close()

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
+
+from msgspec.structs import replace
 
 from ..client import cancel_job, get_job
 from ..core.codec import Codecs, encode_call
 from ..core.ids import new_id
-from ..core.model import Job, NewJob
+from ..core.model import Job, NewJob, Receipt
 from ..core.states import LIVE, REPLAYABLE, State
 from ..core.step import Part, Step
 from ..errors import InvalidOption, UsageError, WrongState
 from ..handle import JobHandle
-from ..members import BATCH, declared, members
+from ..members import BATCH, declared, get_all, is_spread, members, result_of, spread_over
 from ..stores.contract import Store
 from ..task import Wire
 from ..workflows.flow import Plan, plan
 from ..workflows.graph import Node
 from ..workflows.outline import (
     JUDGE,
+    KEYS,
     Callbacks,
     Outline,
     checked_workflow_id,
     failure_id,
+    is_keyed_late,
     judge,
+    keys_id,
+    keys_job,
     member_id,
     outline,
+    with_keys,
 )
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+
+WITH_ITS_JOBS: Final = object()
+"""In the place of a result that has to be gathered."""
 
 
 class WorkflowOptions(TypedDict, total=False):
@@ -53,6 +63,12 @@ class Draft(NamedTuple):
     def id(self) -> str:
         return self.jobs[-1].id
 
+    def of_steps(self, receipts: Sequence[Receipt]) -> tuple[list[NewJob], list[Receipt]]:
+        """The jobs of the steps, and what became of them: what middleware is told of."""
+        pairs = zip(self.jobs[:-1], receipts[:-1], strict=True)
+        own = [(job, receipt) for job, receipt in pairs if job.spec.task != KEYS]
+        return [job for job, _ in own], [receipt for _, receipt in own]
+
     def convert(self, value: Any, binary: bool) -> Any:
         """A decoded result as the types that the steps return."""
         nodes, gathers, _ = self.plan.ends
@@ -60,6 +76,11 @@ class Draft(NamedTuple):
             pairs = zip(nodes, value, strict=True)
             return [node.step.convert(each, binary) for node, each in pairs]
         return nodes[0].step.convert(value, binary) if nodes else None
+
+    def convert_each(self, values: Sequence[tuple[Any, bool]]) -> Any:
+        """The same for results that come one by one, each with whether its codec is binary."""
+        pairs = zip(self.plan.ends.nodes, values, strict=True)
+        return [node.step.convert(value, binary) for node, (value, binary) in pairs]
 
 
 def draft(wire: Wire, part: Part[Any], **options: Unpack[WorkflowOptions]) -> Draft:
@@ -75,7 +96,7 @@ def draft(wire: Wire, part: Part[Any], **options: Unpack[WorkflowOptions]) -> Dr
         return encode_call(codec, args, {})
 
     last = judge(planned, made, name, encode, codec.name)
-    return Draft(planned, made, [*made.members, last])
+    return Draft(planned, made, [*with_keys(made.members), last])
 
 
 def _through_middleware(wire: Wire, made: Outline) -> Outline:
@@ -127,6 +148,23 @@ class WorkflowHandle(JobHandle[R_co]):
                 )
         raise InvalidOption(f"{of!r} is not in this workflow.")
 
+    def result(self, timeout: float | None = None) -> R_co:
+        """Wait for the workflow's end and give its result, or raise what it came to.
+
+        Results that are too large together to be kept as one are read from the jobs that have
+        them: they have to be kept until then.
+        """
+        result: Any = super().result(timeout)
+        if result is not WITH_ITS_JOBS:
+            return result  # type: ignore[no-any-return]
+        return self._block(self._gathered, "result(…)")
+
+    async def aresult(self, timeout: float | None = None) -> R_co:
+        result: Any = await super().aresult(timeout)
+        if result is not WITH_ITS_JOBS:
+            return result  # type: ignore[no-any-return]
+        return await self._gathered(await self._client.store())
+
     def jobs(self) -> Sequence[Job]:
         """Its jobs as the store has them now, those last that were added; none that is gone."""
         return self._block(self._jobs, "jobs()")
@@ -161,6 +199,21 @@ class WorkflowHandle(JobHandle[R_co]):
         """The same for async code."""
         return await self._retry(await self._client.store())
 
+    def _outcome(self, job: Job) -> R_co:
+        if is_spread(job):
+            return WITH_ITS_JOBS  # type: ignore[return-value]
+        return super()._outcome(job)
+
+    async def _gathered(self, store: Store) -> R_co:
+        jobs = await spread_over(store, await get_job(store, self.id))
+        values = [
+            (result_of(self._codecs, job), self._codecs.get(job.spec.content_type).binary)
+            for job in jobs
+        ]
+        if self._draft is not None:
+            return self._draft.convert_each(values)  # type: ignore[no-any-return]
+        return self._convert([value for value, _ in values], True)
+
     async def _jobs(self, store: Store) -> Sequence[Job]:
         return await jobs_of(store, self._codecs, self.id)
 
@@ -183,9 +236,16 @@ async def cancel_workflow(store: Store, codecs: Codecs, id: str) -> None:
     await cancel_job(store, id)
     # Twice: a job that is running may add another until it notices.
     for _ in range(2):
-        live = [job.id for job in await jobs_of(store, codecs, id) if job.state in LIVE]
+        live = [each for job in await jobs_of(store, codecs, id) if job.state in LIVE
+                for each in _with_keys_ids(job)]  # fmt: skip
         for start in range(0, len(live), BATCH):
             await store.cancel(live[start : start + BATCH])
+
+
+def _with_keys_ids(job: Job) -> Iterator[str]:
+    if is_keyed_late(job.spec):
+        yield keys_id(job.id)
+    yield job.id
 
 
 async def retry_workflow(store: Store, codecs: Codecs, id: str) -> int:
@@ -198,19 +258,35 @@ async def retry_workflow(store: Store, codecs: Codecs, id: str) -> int:
     await store.delete([failure_id(id)])
     number = 0
     for batch in _in_ranks(ended):
-        number += len(await store.replay(batch))
+        await _prepare_keys(store, batch)
+        number += len(await store.replay([job.id for job in batch]))
     await store.replay([id])
     return number
 
 
-def _in_ranks(jobs: Sequence[Job]) -> Sequence[Sequence[str]]:
+async def _prepare_keys(store: Store, steps: Sequence[Job]) -> None:
+    """Have the keys of steps computed that have none yet: again, or at last."""
+    late = {keys_id(job.id): job for job in steps if is_keyed_late(job.spec)}
+    if not late:
+        return
+    found = await get_all(store, [*late])
+    for id, step in late.items():
+        if id not in found:  # kept no longer, and so may be what it waited for
+            job = keys_job(step)
+            there = await get_all(store, job.spec.parents)
+            parents = tuple(each for each in job.spec.parents if each in there)
+            await store.insert([replace(job, spec=replace(job.spec, parents=parents))])
+    await store.replay([*found])
+
+
+def _in_ranks(jobs: Sequence[Job]) -> Sequence[Sequence[Job]]:
     """Batches in which nobody waits for another, each after those that it waits for."""
-    batches: list[list[str]] = [[]]
+    batches: list[list[Job]] = [[]]
     present: set[str] = set()
     for job in jobs:
         if len(batches[-1]) == BATCH or not present.isdisjoint(job.spec.parents):
             batches.append([])
             present = set()
-        batches[-1].append(job.id)
+        batches[-1].append(job)
         present.add(job.id)
     return batches

@@ -18,8 +18,8 @@ Scope = dict[str, Any]
 """The global names that the annotations of a function refer to."""
 
 MISFITS: Final = (msgspec.ValidationError, OverflowError, TypeError)
-"""What a converter raises when the value is not of its type; for one that cannot be in a set, or be a
-key, that is a TypeError."""
+"""What a converter raises when the value is not of its type: a TypeError for one that cannot be in
+a set, or be a key."""
 
 # A value that is exactly of one of these types needs no conversion to it.
 _EXACT: Final = frozenset((int, str, float, bool, bytes, list, dict, datetime, NoneType))

@@ -11,7 +11,7 @@ from ..errors import InvalidOption
 from .arguments import Arguments
 from .fingerprint import fingerprint
 from .lane import Lane
-from .model import NewJob
+from .model import NewJob, Spec
 from .name import Key, checked_text
 from .options import Options
 from .unique import checked_key
@@ -70,17 +70,35 @@ def _divided(name: str, key: Key | None, caller: Caller) -> str:
     return name if key is None else f"{name}:{caller.text(key, 'key')}"
 
 
-def refuse_functions(options: Options, why: str) -> None:
-    """Raise for options that would have to look at arguments that are not there."""
-    limit_key = None if options.limit is None else options.limit.key
-    batch_key = None if options.batch is None else options.batch.key
-    made = {
-        "unique": options.unique,
+def computed(options: Options) -> tuple[str, ...]:
+    """The options besides `unique` for which a function looks at the arguments."""
+    keys = {
+        "limit": None if options.limit is None else options.limit.key,
+        "batch": None if options.batch is None else options.batch.key,
         "sequence": options.sequence,
-        "the key of limit": limit_key,
-        "the key of batch": batch_key,
         "group": options.group,
     }
-    for what, key in made.items():
-        if key is not None and not isinstance(key, str):
-            raise InvalidOption(f"{what} must be a text here: {why}.")
+    return tuple(name for name, key in keys.items() if callable(key))
+
+
+def without(options: Options, names: Sequence[str]) -> Options:
+    """The options without these, whatever they hang on."""
+    return replace(options, **dict.fromkeys(names)) if names else options
+
+
+def keyed_late(spec: Spec, options: Options, names: Sequence[str], caller: Caller) -> Spec:
+    """The spec with these options, computed of the arguments."""
+    chosen = {name: getattr(options, name) for name in names}
+    job = keyed(NewJob("", spec), Options(**chosen), caller)
+    group = job.spec.group if "group" in names else spec.group
+    return replace(spec, lane=job.spec.lane or spec.lane, group=group)
+
+
+def refuse_functions(options: Options, why: str) -> None:
+    """Raise for options that would have to look at arguments that are not there."""
+    names = [{"limit": "the key of limit", "batch": "the key of batch"}.get(name, name)
+             for name in computed(options)]  # fmt: skip
+    if options.unique is not None and not isinstance(options.unique, str):
+        names.insert(0, "unique")
+    if names:
+        raise InvalidOption(f"{names[0]} must be a text here: {why}.")

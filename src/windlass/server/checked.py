@@ -27,7 +27,7 @@ from ..core.stats import Tally
 from ..core.unique import UNTIL_STARTED, checked_key
 from ..errors import CorruptRecord, InvalidOption
 from ..worker.workflows import WAKE
-from ..workflows.outline import JUDGE, unpack
+from ..workflows.outline import JUDGE, KEYS, unpack
 from .offer import Offers
 
 LARGEST: Final = 2**53
@@ -56,7 +56,10 @@ MOST_COUNTS: Final = 100
 LONGEST_COUNT: Final = 64
 """How many counts a worker may tell of a queue at once, and how long their names are."""
 
-OWN_TASKS: Final = frozenset({JUDGE, WAKE})
+SERVED_TASKS: Final = frozenset({JUDGE, WAKE})
+"""Those of Windlass itself that a server can run, which has the functions of no app."""
+
+OWN_TASKS: Final = SERVED_TASKS | {KEYS}
 """Those of Windlass itself: every worker knows them, and no app has them."""
 
 

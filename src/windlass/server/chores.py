@@ -31,7 +31,7 @@ from ..worker.runner import Runner
 from ..worker.signals import StoredSignals
 from ..worker.transactions import Transactions
 from ..worker.workflows import StoredWorkflows
-from .checked import OWN_TASKS
+from .checked import SERVED_TASKS
 from .site import Site
 
 WORKER: Final = "server"
@@ -65,7 +65,7 @@ class Chores:
         )
         self._acker = Acker(store, self._hand, self._reporter, events, site.ledger, self._logbook)
         self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose, events)
-        self.workflows = StoredWorkflows(store, codecs, Stack())
+        self.workflows = StoredWorkflows(store, codecs, Registry())
         self._runner = Runner(
             Registry(),
             codecs,
@@ -105,7 +105,7 @@ class Chores:
     def is_for(self, job: Job) -> bool:
         """Whether a claimed job is one that no other worker is to get."""
         spec = job.spec
-        return spec.task in OWN_TASKS or spec.content_type == UNREADABLE or has_expired(job)
+        return spec.task in SERVED_TASKS or spec.content_type == UNREADABLE or has_expired(job)
 
     async def take(self, jobs: Sequence[Job]) -> None:
         """Run claimed jobs. The lease that a worker asked for may be too short for that."""
@@ -124,7 +124,7 @@ class Chores:
         self._acker.put(move)
 
     def _is_unreadable_here(self, job: Job) -> bool:
-        if job.spec.task not in OWN_TASKS:
+        if job.spec.task not in SERVED_TASKS:
             return False
         try:
             self._codecs.get(job.spec.content_type)

@@ -20,7 +20,7 @@ from ..members import added, declared
 from ..middleware import Stack
 from ..stores.contract import Store
 from ..sync import result_of
-from ..workflows.outline import member, member_id
+from ..workflows.outline import member, member_id, named, with_keys
 
 ADDED_BY: Final = "windlass-added-by"
 """The header that says which job has added this one, and as its how manyth."""
@@ -135,8 +135,8 @@ class Membership:
         """Take the next number. If another job was quicker, take the one after."""
         while True:
             self._last += 1
-            job = replace(new, id=member_id(self.id, self._last), fresh=False)
-            (receipt,) = await self._store.insert([job])
+            job = replace(named(new, member_id(self.id, self._last)), fresh=False)
+            *_, receipt = await self._store.insert([*with_keys([job])])
             # A duplicate can be this very job, of a call whose answer was lost.
             if not receipt.duplicate or await self._is_ours(job.id, mark):
                 self._middleware.after([job], [receipt])

@@ -135,7 +135,7 @@ class Worker:
                 StoredCheckpoints(
                     store, codecs, max_result, lambda lease: self._runner.lose(lease)
                 ),
-                StoredWorkflows(store, codecs, registry.middleware),
+                StoredWorkflows(store, codecs, registry),
                 StoredSignals(store, codecs),
                 self._events,
                 self._logbook,

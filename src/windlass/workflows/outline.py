@@ -7,15 +7,16 @@ how they ended, and has the result of the whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from ..core.codec import MSGPACK, encode_call
 from ..core.ids import checked_id
-from ..core.model import DAY_MS, NewJob, Spec
-from ..core.step import Step
+from ..core.model import DAY_MS, Job, NewJob, Spec
+from ..core.step import COMPUTED_LATER, Step
 from ..errors import InvalidArguments, InvalidOption
 from .flow import Plan
 from .graph import Node
@@ -23,10 +24,16 @@ from .graph import Node
 JUDGE: Final = "windlass.workflow"
 """The task of the job that stands for a workflow; every worker knows it."""
 
+KEYS: Final = "windlass.keys"
+"""The task of the job before a step whose keys are computed of what flows into it."""
+
 JUDGE_RETRIES: Final = 20
 LONGEST_ID: Final = 100
 LEAST_KEEP: Final = DAY_MS
 """The jobs of a workflow are kept for a day at least: others need their results."""
+
+_KEYS: Final = ":keys"
+_NOTHING: Final = encode_call(MSGPACK, (), {})
 
 _pack = msgspec.msgpack.Encoder().encode
 unpack = msgspec.msgpack.Decoder(NewJob).decode
@@ -51,6 +58,16 @@ def member_id(workflow: str, number: int) -> str:
     return f"{workflow}.{number}"
 
 
+def keys_id(step: str) -> str:
+    """The id of the job that computes the keys of a step."""
+    return f"{step}{_KEYS}"
+
+
+def step_of(keys: str) -> str:
+    """The id of the step whose keys a job computes."""
+    return keys.removesuffix(_KEYS)
+
+
 def failure_id(workflow: str) -> str:
     return f"{workflow}:failure"
 
@@ -70,7 +87,7 @@ def outline(
     for node, number in numbers.items():
         parents = [member_id(id, numbers[parent]) for parent in node.parents]
         job = member(node.step, id, parents, len(node.inputs), gathers=node.gathers)
-        members.append(replace(job, id=member_id(id, number), fresh=fresh))
+        members.append(replace(named(job, member_id(id, number)), fresh=fresh))
     callbacks = Callbacks(_on_success(on_success, id), _on_failure(on_failure, id))
     return Outline(members, numbers, callbacks)
 
@@ -78,31 +95,73 @@ def outline(
 def member(
     step: Step[Any], workflow: str, parents: list[str], inputs: int, *, gathers: bool = False
 ) -> NewJob:
-    """The job of a step, with what it waits for; its id is still to come."""
-    spec = step.job.spec
+    """The job of a step, with what it waits for; its id is still to come: see `named`."""
+    job = step.taking(inputs)
+    spec = job.spec
+    before = []
+    if is_keyed_late(spec):
+        before = [keys_id(job.id)]
+        # By which it is found to be replaced, once it is known what it is.
+        job = replace(job, unique=keys_id(job.id))
     changed = replace(
         spec,
         keep=max(spec.keep, LEAST_KEEP),
-        parents=(*parents, *spec.parents),
+        parents=(*parents, *spec.parents, *before),
         inputs=inputs,
         gathers=gathers,
         workflow=workflow,
     )
-    return replace(step.job, spec=changed)
+    return replace(job, spec=changed)
+
+
+def named(job: NewJob, id: str) -> NewJob:
+    """A job of a workflow by its id there."""
+    if not is_keyed_late(job.spec):
+        return replace(job, id=id)
+    before, after = keys_id(job.id), keys_id(id)
+    parents = tuple(after if each == before else each for each in job.spec.parents)
+    return replace(job, id=id, unique=after, spec=replace(job.spec, parents=parents))
+
+
+def is_keyed_late(spec: Spec) -> bool:
+    """Whether something about a step is still to be computed of what flows into it."""
+    return spec.headers is not None and COMPUTED_LATER in spec.headers
+
+
+def with_keys(jobs: Iterable[NewJob]) -> Iterator[NewJob]:
+    """Jobs of a workflow as they are stored: before some of them one that computes their keys."""
+    for job in jobs:
+        if is_keyed_late(job.spec):
+            yield keys_job(job)
+        yield job
+
+
+def keys_job(job: NewJob | Job) -> NewJob:
+    """The job that computes the keys of a step: it runs when the step could, and before it."""
+    spec, id = job.spec, keys_id(job.id)
+    own = Spec(
+        KEYS,
+        _NOTHING,
+        max_retries=JUDGE_RETRIES,
+        keep=spec.keep,
+        parents=tuple(each for each in spec.parents if each != id),
+        runs_anyway=spec.runs_anyway,
+        workflow=spec.workflow,
+    )
+    return NewJob(id, own, job.queue, job.priority)
 
 
 def _on_success(step: Step[Any] | None, id: str) -> NewJob | None:
     if step is None:
         return None
-    job = replace(member(step, id, [id], _flowing(step)), id=f"{id}:success", fresh=False)
-    return job
+    return replace(named(member(step, id, [id], _flowing(step)), f"{id}:success"), fresh=False)
 
 
 def _on_failure(step: Step[Any] | None, id: str) -> NewJob | None:
     if step is None:
         return None
     step.check(0)
-    job = replace(member(step, id, [id], 0), id=failure_id(id), fresh=False)
+    job = replace(named(member(step, id, [id], 0), failure_id(id)), fresh=False)
     return replace(job, spec=replace(job.spec, runs_anyway=True))
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from ...core.lane import Lane
 from ...core.model import NewJob, Receipt, Spec
 from ...core.states import State
 from ...core.unique import UNTIL_STARTED
 from ...stores.contract import Store
 from ..clock import FakeClock
 from ..jobs import BOOM, bring, claim, claim_one, finish, ids, job_of, new_job, put, state_of
+from . import dependents
 
 FIRST = Spec("work", b"first")
 SECOND = Spec("work", b"second")
@@ -258,3 +261,27 @@ async def test_a_follower_takes_over_the_window(store: Store, clock: FakeClock) 
     assert await offer(store, rival("c")) == Receipt("b", duplicate=True)
     clock.advance(1)
     assert await offer(store, rival("c")) == Receipt("c")
+
+
+async def test_a_job_that_waits_for_others_is_replaced_and_waits_on(store: Store) -> None:
+    """As a step of a workflow gets the lane that comes of what flows into it."""
+    lane = Lane("l", slots=1)
+    await put(store, "other", spec=Spec("t", b"", lane=lane))
+    await put(store, "a", queue="parents")
+    await put(store, "step", spec=dependents.after("a"), unique="step's")
+    await put(store, "next", spec=dependents.after("step"))
+    spec = replace((await job_of(store, "step")).spec, lane=lane)
+    new = new_job("instead", spec=spec, unique="step's", conflict="replace")
+    for _ in range(2):
+        assert list(await store.insert([new])) == [Receipt("step", duplicate=True)]
+        step = await job_of(store, "step")
+        assert (step.state, step.waits_for, step.spec.lane) == (State.BLOCKED, ("a",), lane)
+    await dependents.end(store, "a", State.COMPLETED, "parents")
+    await dependents.settle(store)
+    step = await job_of(store, "step")
+    assert (step.state, step.waits_for) == (State.BLOCKED, ())
+    assert (await job_of(store, "next")).waits_for == ("step",)
+    for id in ("other", "step"):
+        await dependents.end(store, id, State.COMPLETED, "default")
+        await dependents.settle(store)
+    assert await state_of(store, "next") is State.PENDING
