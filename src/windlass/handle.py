@@ -183,8 +183,9 @@ class JobHandle(Generic[R_co]):
             raise JobCancelled(f"Job {job.id} was cancelled{reason}.")
         if job.state is State.DEAD:
             error = job.error or Failure("Unknown", "")
+            after = f"after attempt {job.attempt}" if not job.lost else "with its worker"
             raise JobFailed(
-                f"Job {job.id} is dead after attempt {job.attempt}: {error}",
+                f"Job {job.id} is dead {after}: {error}",
                 kind=error.kind,
                 traceback=error.traceback,
             )

@@ -222,7 +222,7 @@ async def test_a_job_that_a_late_claim_takes_on_the_target_is_not_missed(
     assert (report.moved.total(), report.missing) == (1, {})
 
 
-async def test_a_job_of_a_dead_worker_is_rescued_and_its_attempt_counts(
+async def test_a_job_of_a_dead_worker_is_rescued_and_its_loss_counts(
     source: MemoryStore, target: MemoryStore, clock: FakeClock
 ) -> None:
     await put(source, "a")
@@ -233,7 +233,7 @@ async def test_a_job_of_a_dead_worker_is_rescued_and_its_attempt_counts(
 
     await move(source, target, nap=later)
     job = (await target.get(["a"]))["a"]
-    assert (job.state, job.attempt) == (State.RETRY, 1)
+    assert (job.state, job.attempt, job.lost) == (State.RETRY, 0, 1)
     assert job.error is not None
     assert job.error.kind == "LeaseExpired"
 

@@ -11,8 +11,8 @@ from windlass import Windlass
 from windlass.stores.contract import SCAN_BATCH
 
 RECORD = {
-    "id", "task", "queue", "state", "priority", "attempt", "max_retries", "timeout", "keep",
-    "unique", "labels", "created_at", "due_at", "started_at", "finished_at", "lease_until",
+    "id", "task", "queue", "state", "priority", "attempt", "max_retries", "lost", "timeout",
+    "keep", "unique", "labels", "created_at", "due_at", "started_at", "finished_at", "lease_until",
     "worker", "fence", "content_type", "error", "fingerprint", "progress", "workflow",
     "depends_on", "waits_for", "orphaned", "awaits", "signals", "lane", "group",
 }  # fmt: skip

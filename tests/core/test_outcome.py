@@ -94,14 +94,56 @@ def test_a_chosen_wait_gives_no_further_retry() -> None:
     assert decide(active(4, max_retries=3), Failed(BOOM, after=1), EXACT).state is State.DEAD
 
 
-def test_a_lost_lease_costs_an_attempt_like_any_failure() -> None:
-    move = decide(active(2), Lost(), EXACT)
-    assert move == to(State.RETRY, delay=10_000, error=LOST)
-    assert decide(active(4), Lost(), EXACT) == to(State.DEAD, error=LOST)
+def losing(lost: int, attempt: int = 1, max_retries: int = 3) -> Job:
+    """An active job whose worker is gone, as were so many before."""
+    return msgspec.structs.replace(active(attempt, max_retries), lost=lost)
 
 
-def test_the_first_lease_that_is_lost_is_followed_by_a_run_at_once() -> None:
-    assert decide(active(1), Lost(), EXACT) == to(State.RETRY, delay=0, error=LOST)
+@pytest.mark.parametrize("attempt", [1, 2, 4])
+def test_a_lost_worker_costs_no_attempt(attempt: int) -> None:
+    move = decide(losing(0, attempt), Lost(), EXACT)
+    assert move == to(State.RETRY, delay=0, error=LOST, refund=True, lost=1)
+
+
+@pytest.mark.parametrize(("before", "delay"), [(0, 0), (1, 10_000)])
+def test_the_first_loss_is_followed_by_a_run_at_once_and_others_wait(
+    before: int, delay: int
+) -> None:
+    assert decide(losing(before), Lost(), EXACT).delay == delay
+
+
+def test_a_job_is_dead_with_the_third_worker_that_is_lost_in_a_row() -> None:
+    move = decide(losing(2), Lost(), EXACT)
+    assert (move.state, move.refund, move.lost) == (State.DEAD, True, 3)
+    assert move.error is not None
+    assert move.error.kind == LOST.kind
+    assert move.error.message.startswith("its worker was lost 3 times in a row while it ran")
+
+
+@given(retries=limits, before=st.integers(0, 200))
+def test_as_many_workers_may_be_lost_as_there_are_retries_if_that_is_more(
+    retries: int, before: int
+) -> None:
+    state = decide(losing(before, max_retries=retries), Lost(), EXACT).state
+    bound = max(3, retries) if retries else 1
+    assert state is (State.DEAD if before + 1 >= bound else State.RETRY)
+
+
+def test_without_retries_a_job_is_not_run_again_after_a_loss() -> None:
+    move = decide(losing(0, max_retries=0), Lost(), EXACT)
+    assert move.state is State.DEAD
+    assert move.error is not None
+    assert move.error.message.startswith("its worker was lost once while it ran")
+
+
+def test_an_attempt_that_ended_by_itself_forgives_the_workers_that_were_lost() -> None:
+    for outcome in (Failed(BOOM), Failed(BOOM, fatal=True), Snoozed(delay=1), Parked("s")):
+        assert decide(losing(2), outcome, EXACT).lost == 0
+
+
+def test_an_attempt_that_never_was_one_forgives_nothing() -> None:
+    for outcome in (Released(), Released(1_000), Unknown(), Expired()):
+        assert decide(losing(2), outcome, EXACT).lost == 2
 
 
 def test_a_lost_lease_asks_the_policy_without_an_error() -> None:
@@ -112,7 +154,7 @@ def test_a_lost_lease_asks_the_policy_without_an_error() -> None:
             seen.append(error)
             return n
 
-    assert decide(active(3), Lost(), RetryPolicy(Watching(), jitter=0)).delay == 3_000
+    assert decide(losing(1), Lost(), RetryPolicy(Watching(), jitter=0)).delay == 2_000
     assert seen == [None]
 
 
@@ -142,7 +184,7 @@ def test_every_outcome_leads_to_a_legal_move_of_the_same_claim(
     assert (move.id, move.fence) == ("j", 7)
     assert move.state in AFTER_ACTIVE
     waits = isinstance(outcome, Unknown) and move.state is State.SCHEDULED
-    assert move.refund is (waits or isinstance(outcome, (Snoozed, Parked, Released, Expired)))
+    assert move.refund is (waits or isinstance(outcome, (Snoozed, Parked, Released, Expired, Lost)))
     assert (move.error is not None) is isinstance(outcome, (Failed, Lost, Unknown, Expired))
     assert move.delay >= 0
 

@@ -57,7 +57,7 @@ async def test_what_a_worker_had_not_finished_is_not_acknowledged_by_default(
     clock.advance(60)
     await work(app)
     assert await handle.aresult() == "done"
-    assert (await handle.aget()).attempt == 2
+    assert (await handle.aget()).attempt == 1
 
 
 async def test_a_worker_goes_on_by_itself_after_the_store_was_away(live: Windlass) -> None:
@@ -97,7 +97,7 @@ async def test_a_crashed_job_is_back_when_its_lease_is_over_though_nothing_else_
     worker = await live.worker(QUICK)
     await worker.start()
     try:
-        assert await handle.aresult(timeout=20) == 2
+        assert await handle.aresult(timeout=20) == 1
     finally:
         await worker.stop()
 
@@ -145,7 +145,7 @@ async def test_kill_9_of_a_worker_loses_no_running_job(tmp_path: Path) -> None:
     worker = await app.worker(QUICK)
     await worker.start()
     try:
-        assert await handle.aresult(timeout=30) == 2
+        assert await handle.aresult(timeout=30) == 1
     finally:
         await worker.stop()
         await leader.stop()

@@ -34,7 +34,7 @@ async def test_no_job_counts_as_done_before_its_handler_has_ended(
     assert await rescuer.rescue() == 1
     clock.advance(60)
     again = await claim_one(store)
-    assert (again.id, again.attempt, again.result) == ("a", 2, None)
+    assert (again.id, again.attempt, again.lost, again.result) == ("a", 1, 1, None)
     assert again.fence > claimed.fence
 
 
@@ -111,7 +111,7 @@ async def test_a_late_worker_can_neither_renew_nor_finish_what_another_has(
 async def test_a_job_that_kills_its_worker_every_time_is_dead_in_the_end(
     store: Store, clock: FakeClock, rescuer: Rescuer
 ) -> None:
-    """A rescue that counts no attempt lets it kill workers for ever."""
+    """A rescue that counts nothing lets it kill workers for ever."""
     await put(store, "a", spec=Spec("killer", b"", max_retries=2))
     for _ in range(3):
         clock.advance(3_600)

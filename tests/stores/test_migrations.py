@@ -21,8 +21,10 @@ TWO = Migration(2, "0002_two", "CREATE TABLE two (x);", compatible=True)
 KEY = ApiKey("k", bytes(32), (Role.READ,))
 ATTEMPT = AttemptRecord("a", "default", 1, 1, "w", 1)
 ADDED = ("keys", "logs", "stats", "tallies", "orders")
+COLUMNS = (("jobs", "lost"), ("journal", "lost"))
 BEFORE_KEYS = (
     *(f"DROP TABLE windlass_{table}" for table in ADDED),
+    *(f"ALTER TABLE windlass_{table} DROP COLUMN {column}" for table, column in COLUMNS),
     "DELETE FROM windlass_migrations WHERE number > 1",
 )
 
@@ -161,7 +163,9 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
     await put(older, "a")
     with pytest.raises(StoreError, match="no such table: windlass_keys"):
         await older.keys()
-    assert list(await open_store(url).migrate()) == ["0002_keys", "0003_observe"]
+    assert list(await open_store(url).migrate()) == [
+        *("0002_keys", "0003_observe", "0004_lost"),
+    ]
     await put(older, "b")
     await older.put_keys([KEY])
     assert list(await older.keys()) == [KEY]

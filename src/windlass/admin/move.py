@@ -193,7 +193,7 @@ class _Move:
         return {queue.name: queue.counts for queue in await self._target.queues()}
 
     async def _rescue(self) -> None:
-        """As the rescuer of a worker does: the attempt that was lost counts."""
+        """As the rescuer of a worker does."""
         while jobs := await self._source.rescue(RESCUE_BATCH, to_ms(RESCUE_LEASE), self._name):
             await self._source.finish([decide(job, Lost()) for job in jobs])
 

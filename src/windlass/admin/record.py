@@ -37,6 +37,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     priority: int
     attempt: int
     max_retries: int
+    lost: int
+    """how many workers were lost in a row while they ran it; not counted as attempts"""
     timeout: float | None
     keep: float
     unique: str | None
@@ -107,6 +109,7 @@ def _fields(job: Job) -> dict[str, Any]:
         "priority": job.priority,
         "attempt": job.attempt,
         "max_retries": spec.max_retries,
+        "lost": job.lost,
         "timeout": None if spec.timeout is None else spec.timeout / 1000,
         "keep": spec.keep / 1000,
         "unique": job.unique,

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ..core.dependents import ORPHANED
 from ..core.lane import Lane
 from ..core.model import NEVER
-from ..core.outcome import was_expired
+from ..core.outcome import most_lost, was_expired
 from ..core.states import State
 from .facts import SHOWN_PARENTS, Facts, queue_names
 from .moment import iso, relative
@@ -39,10 +39,13 @@ def _completed(facts: Facts) -> Reason:
 
 def _dead(facts: Facts) -> Reason:
     job = facts.job
+    after = f"attempt {job.attempt} of at most {job.spec.max_retries + 1}"
+    if job.lost:
+        after = f"{_number(job.lost, 'worker')} {'was' if job.lost == 1 else 'were'} lost with it"
     return Reason(
         "dead",
-        f"It is dead since {_moment(job.finished_at, facts)}, after attempt {job.attempt} of at "
-        f"most {job.spec.max_retries + 1}{_error(facts)}; only a replay makes it run again.",
+        f"It is dead since {_moment(job.finished_at, facts)}, after {after}{_error(facts)}; only a "
+        "replay makes it run again.",
     )
 
 
@@ -129,10 +132,13 @@ def _retry(facts: Facts) -> Reason:
     job = facts.job
     if job.due <= facts.now:
         return _overdue(facts)
+    failed = f"It failed in attempt {job.attempt} of at most {job.spec.max_retries + 1}"
+    if job.lost:
+        lost = _number(job.lost, "worker")
+        failed = f"It has lost {lost} of at most {most_lost(job.spec)} in a row"
     return Reason(
         "retry",
-        f"It failed in attempt {job.attempt} of at most {job.spec.max_retries + 1}"
-        f"{_error(facts)}, and waits for the next one at {_moment(job.due, facts)}"
+        f"{failed}{_error(facts)}, and waits for the next one at {_moment(job.due, facts)}"
         f"{_besides(facts)}.",
     )
 

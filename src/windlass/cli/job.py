@@ -68,6 +68,8 @@ def _facts(job: Job) -> Iterator[tuple[str, str]]:
     yield "queue", job.queue
     yield "priority", str(job.priority)
     yield "attempt", f"{job.attempt} of at most {job.spec.max_retries + 1}"
+    if job.lost:
+        yield "lost", f"{job.lost} worker{'s' * (job.lost > 1)} in a row while they ran it"
     if job.spec.timeout is not None:
         yield "timeout", f"{job.spec.timeout / 1000:g} s"
     if job.unique is not None:

@@ -182,7 +182,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     created_at: int
     due: int
     attempt: int = 0
-    """runs so far; a claim counts as one, a release or a snooze gives it back"""
+    """runs so far; a claim counts as one, a release, a snooze or a lost worker gives it back"""
     fence: int = 0
     lease_until: int | None = None
     worker: str | None = None
@@ -203,6 +203,9 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     """the signal that it is parked for, or that did not come in time"""
     mail: Mapping[str, bytes] | None = None
     """the signals that came, by name; None if none did"""
+    lost: int = 0
+    """how many workers were lost while they ran it, since an attempt of it ended by itself; these
+    attempts do not count as attempts"""
 
     def __repr__(self) -> str:
         return f"<Job {self.id} of {self.task}: {self.state}, attempt {self.attempt}>"
@@ -239,12 +242,15 @@ class Transition(msgspec.Struct, frozen=True, gc=False):
     result: bytes | None = None
     error: Failure | None = None
     refund: bool = False
-    """the attempt does not count: snoozed or released"""
+    """the attempt does not count: snoozed, released or lost"""
     queue: str = ""
     ref: int = 0
     """these two are the job's own and save the store a search; without a ref it makes one"""
     awaits: str | None = None
     """for scheduled: parked until this signal comes, or its time"""
+    lost: int = 0
+    """what the job's `lost` is from now on; more than 0 only of one that has an error, and 0 of one
+    that is completed"""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):

@@ -16,7 +16,7 @@ import msgspec
 from ..errors import AttemptParked, Retry, Snooze
 from .clock import moment_ms, to_ms
 from .excerpt import excerpt, storable
-from .model import NEVER, Failure, Job, Transition
+from .model import NEVER, Failure, Job, Spec, Transition
 from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
 
@@ -56,7 +56,11 @@ class Parked(msgspec.Struct, frozen=True):
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """The lease ran out: the worker crashed, froze or was cut off. Costs the attempt."""
+    """The lease ran out: the worker crashed, froze or was cut off.
+
+    Costs no attempt, for the job beside it may be the one that killed the worker. It is counted
+    apart, and a job whose workers are lost again and again is dead.
+    """
 
 
 class Released(msgspec.Struct, frozen=True):
@@ -88,6 +92,8 @@ LONGEST_UNKNOWN: Final = 60_000
 LOST: Final = Failure(
     "LeaseExpired", "the worker stopped renewing its lease: it crashed, froze or was cut off"
 )
+MOST_LOST: Final = 3
+"""So many workers are lost with a job before it is dead; more if it has more retries."""
 
 
 EXPIRED: Final = Failure("Expired", "no worker could start it before it expired")
@@ -167,17 +173,15 @@ def decide(
             return _transition(job, State.SCHEDULED, refund=True, error=_known(job.error), **wait)
         case Released(delay):
             state = State.SCHEDULED if delay else State.PENDING
-            return _transition(job, state, delay=delay, refund=True)
+            return _transition(job, state, delay=delay, refund=True, lost=job.lost)
         case Lost():
-            # The first time at once: its lease was pause enough, and it was hardly its own fault.
-            after = 0.0 if job.attempt <= 1 else None
-            return _after_failure(job, Failed(LOST, after=after), policy, uniform)
+            return _after_loss(job, policy, uniform)
         case Failed():
             return _after_failure(job, outcome, policy, uniform)
         case Unknown(patience):
             return _after_unknown(job, patience)
         case Expired():
-            return _transition(job, State.CANCELLED, refund=True, error=EXPIRED)
+            return _transition(job, State.CANCELLED, refund=True, error=EXPIRED, lost=job.lost)
 
 
 def has_expired(job: Job) -> bool:
@@ -202,6 +206,27 @@ def _after_failure(job: Job, failed: Failed, policy: RetryPolicy, uniform: Unifo
     return _transition(job, State.RETRY, delay=to_ms(wait), error=failure)
 
 
+def _after_loss(job: Job, policy: RetryPolicy, uniform: Uniform) -> Transition:
+    lost = job.lost + 1
+    failure = msgspec.structs.replace(LOST, at=job.started_at or 0)
+    if lost >= most_lost(job.spec):
+        times = "once" if lost == 1 else f"{lost} times in a row"
+        text = f"its worker was lost {times} while it ran: it crashed, froze or was cut off"
+        failure = msgspec.structs.replace(failure, message=text)
+        return _transition(job, State.DEAD, refund=True, error=failure, lost=lost)
+    # The first time at once: its lease was pause enough, and it was hardly its own fault.
+    wait = policy.wait(lost, None, uniform) if job.lost else 0.0
+    return _transition(job, State.RETRY, delay=to_ms(wait), refund=True, error=failure, lost=lost)
+
+
+def most_lost(spec: Spec) -> int:
+    """How many workers may be lost with a job in a row: with the last of them it is dead.
+
+    One without retries is not to run twice, whoever is to blame for the first time.
+    """
+    return max(MOST_LOST, spec.max_retries) if spec.max_retries else 1
+
+
 def _after_unknown(job: Job, patience: int) -> Transition:
     now = job.started_at or 0
     since = job.error.at if job.error and job.error.kind == UNKNOWN and job.error.at else now
@@ -209,11 +234,11 @@ def _after_unknown(job: Job, patience: int) -> Transition:
         # Without a moment: patience begins anew if someone replays the job.
         text = f"no worker has known the task {job.task} for {patience / 1000:g} s; "
         text += "start one that does and replay the job"
-        return _transition(job, State.DEAD, error=Failure(UNKNOWN, text))
+        return _transition(job, State.DEAD, error=Failure(UNKNOWN, text), lost=job.lost)
     delay = min(max((now - since) // 2, SHORTEST_UNKNOWN), LONGEST_UNKNOWN)
     text = f"this worker has no task {job.task}; the job waits for one that has"
     error = Failure(UNKNOWN, text, at=since)
-    return _transition(job, State.SCHEDULED, delay=delay, refund=True, error=error)
+    return _transition(job, State.SCHEDULED, delay=delay, refund=True, error=error, lost=job.lost)
 
 
 def _known(error: Failure | None) -> Failure | None:

@@ -31,7 +31,7 @@ them. One that takes longer has lost nothing, unless another has rescued them si
 
 
 class Rescuer(Service):
-    """Takes over expired leases. The lost attempt counts, so a job that kills workers dies."""
+    """Takes over expired leases. A job is dead once too many workers were lost with it."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ ABANDON_BATCH: Final = 1_000
 """The most leases that one call of `abandon` lets run out."""
 
 LONGEST_TERM: Final = 60_000
-"""A term that ends later than in so many milliseconds was given before the clock was set back."""
+"""No leader asks for more milliseconds at a time."""
 
 SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
@@ -190,9 +190,9 @@ class Store(Oversight, Protocol):
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
         """Win or renew the leadership of `role` for `ttl` milliseconds; None if another has it.
 
-        The term grows with each change of holder. A term that ends later than one that begins now
-        is no hindrance: the store's clock was set back. Leadership saves work; nothing may
-        depend on there being only one leader.
+        The term grows with each change of holder. One that ends later than `LONGEST_TERM` from now,
+        or `ttl` if that is more, is no hindrance: the store's clock was set back.
+        Leadership saves work; nothing may depend on there being only one leader.
         """
 
     async def resign(self, role: str, holder: str) -> None:

@@ -91,7 +91,8 @@ raw_moves = st.builds(
     due=offsets,
     error=st.sampled_from([None, BOOM]),
     refund=st.booleans(),
-)
+    lost=st.sampled_from([0, 0, 1, 300]),
+).map(lambda move: replace(move, lost=0) if move.error is None else move)
 """Moves that no outcome of today leads to and the contract allows; `due` as above."""
 Pick = tuple[str, int]
 """One of the grants that still hold, or of the late ones, by number."""

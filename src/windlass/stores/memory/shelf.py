@@ -79,10 +79,11 @@ class Shelf:
         heap = self._ready.get(queue, [])
         while heap:
             entry = heapq.heappop(heap)
-            # One that was replaced may have got its place back, with another priority.
+            # One that was replaced may have got its place back, with another priority; and one that
+            # was made anew, in another queue.
             if self._is_current(entry, State.PENDING):
                 job = self.jobs[entry[2]]
-                if entry[0] == -job.priority:
+                if entry[0] == -job.priority and job.queue == queue:
                     return job
         return None
 
@@ -95,7 +96,8 @@ class Shelf:
                 entry = heapq.heappop(heap)
                 if self._is_current(entry, State.SCHEDULED, State.RETRY):
                     # Entries of a time before the job was rescheduled are still here.
-                    due += [entry] if self.jobs[entry[2]].due == entry[0] else []
+                    job = self.jobs[entry[2]]
+                    due += [entry] if (job.due, job.queue) == (entry[0], queue) else []
         return [self.jobs[id] for _, _, id in sorted(due)]
 
     def next_due(self, queue: str) -> int | None:

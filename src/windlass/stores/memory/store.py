@@ -232,6 +232,7 @@ class MemoryStore(Registers):
             error=transition.error or job.error,
             finished_at=now if state in FINISHED else None,
             awaits=awaited(job, transition, state),
+            lost=0 if state is State.COMPLETED else transition.lost,
         )
         if state is State.COMPLETED:
             done = replace(done, checkpoint=None, mail=None)
@@ -508,7 +509,8 @@ class MemoryStore(Registers):
     def _replay(self, job: Job) -> bool:
         if job.unique is not None and self._shelf.holder("", job.unique, self._now()):
             return False
-        again = replace(job, state=State.PENDING, due=self._now(), attempt=0, finished_at=None)
+        again = replace(job, state=State.PENDING, due=self._now(), attempt=0, lost=0)
+        again = replace(again, finished_at=None)
         parents = dict.fromkeys(job.spec.parents)
         live = [id for id in parents if self._shelf.is_live(id)]
         self._put(self._block(again, live) if live else again)

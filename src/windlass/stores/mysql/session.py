@@ -34,6 +34,7 @@ UNANSWERED: Final = frozenset(
         "claim",
         "close_edges",
         "complete",
+        "count_lost",
         "drop",
         "drop_attempts",
         "drop_deltas",

@@ -18,7 +18,7 @@ from ..sql.operation import Operation, Row, Statement
 from ..sql.rows import json_array, to_claimed
 from ..sql.tally import Key, Tally
 
-ID, QUEUE, FENCE, NOW, DUE, LANED = 1, 12, 13, 14, 15, 16
+ID, QUEUE, FENCE, NOW, DUE, LANED = 1, 13, 14, 15, 16, 17
 """Where a row of `claim.sql` has them; it begins with the claim columns."""
 
 

@@ -28,6 +28,7 @@ from .record import (
     LARGEST_INLINE,
     PENDING,
     encode,
+    pack_error,
     pack_id,
     pack_key,
     pack_move,
@@ -124,7 +125,7 @@ def pack_restored(job: Job, more: int = 0) -> Packed:
     sides: list[tuple[bytes | None, int]] = [
         (spec if len(spec) > LARGEST_INLINE else None, HAS_LARGE),
         (job.result, HAS_RESULT),
-        (None if job.error is None else encode(job.error), HAS_ERROR),
+        (None if job.error is None else pack_error(job.error, job.lost), HAS_ERROR),
     ]
     flags = sum(flag for there, flag, _ in parts if there)
     flags += sum(flag for side, flag in sides if side is not None)

@@ -54,12 +54,18 @@ _RUN: Final = Struct(">Hqq")
 _NUMBER: Final = Struct(">q")
 _LENGTH: Final = Struct(">H")
 _TWO: Final = Struct(">QQ")
-_MOVE: Final = Struct(">BBBBq")
+_MOVE: Final = Struct(">BBBBqH")
 HEAD_SIZE: Final = _HEAD.size
 STATE_AT: Final = 16
 PENDING: Final = CODES[State.PENDING]
 
 pack_number = _NUMBER.pack
+
+_LOST: Final = b"\xa4lost\xcd"
+"""What is before the last two bytes of an error: an entry of its map, see `lua/shared/lost.lua`."""
+
+MOST_COUNTED: Final = 0xFFFF
+"""As many lost workers as a record can tell of."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_failure = msgspec.msgpack.Decoder(Failure).decode
@@ -165,6 +171,7 @@ def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) ->
         checkpoint=sides.checkpoint,
         awaits=awaits,
         mail=mail,
+        lost=0 if STATES[state] is State.COMPLETED else _lost(sides.error),
     )
 
 
@@ -181,6 +188,21 @@ def _failure(raw: bytes | None) -> Failure | None:
         return _decode_failure(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Failure("Unreadable", repr(raw))
+
+
+def _lost(error: bytes | None) -> int:
+    """How many workers were lost with a job, by its error."""
+    if error is None or error[-8:-2] != _LOST:
+        return 0
+    return int.from_bytes(error[-2:], "big")
+
+
+def pack_error(error: Failure, lost: int) -> bytes:
+    """An error with how many workers were lost, as `lua/shared/lost.lua` puts it there."""
+    raw = _encode(error)
+    if lost == 0:
+        return raw
+    return bytes((raw[0] + 1,)) + raw[1:] + _LOST + min(lost, MOST_COUNTED).to_bytes(2, "big")
 
 
 def _progress(raw: bytes | None) -> Progress | None:
@@ -246,6 +268,7 @@ def pack_move(transition: Transition) -> bytes:
         transition.result is not None,
         due is not None,
         transition.delay if due is None else max(due, 0),
+        min(transition.lost, MOST_COUNTED),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final, get_args
 import msgspec
 
 from ...core.workers import Order, Term, WorkerInfo
+from ..contract import LONGEST_TERM
 from .portions import parts
 from .record import encode
 from .shard import Shard
@@ -25,7 +26,7 @@ _decode = msgspec.msgpack.Decoder(WorkerInfo).decode
 
 
 async def elect(shard: Shard, role: str, holder: str, ttl: int) -> Term | None:
-    won = await shard.run_on("elect", ["terms"], [role, holder, ttl])
+    won = await shard.run_on("elect", ["terms"], [role, holder, ttl, LONGEST_TERM])
     return None if won is None else Term(holder, *won)
 
 

@@ -109,6 +109,7 @@ def one_by_one(
     ended: list[Row] = []
     refunded: list[Row] = []
     dropped: list[Row] = []
+    counted: list[Row] = []
     waiting: list[tuple[Transition, Locked]] = []
     applied: list[Transition] = []
     for transition in transitions:
@@ -119,6 +120,9 @@ def one_by_one(
         expiry = expires_at(transition.state, job.keep, now)
         drop = transition.state in FINISHED and expiry == now
         tally.move(job.queue, job.state, None if drop else transition.state)
+        lost = 0 if transition.state is State.COMPLETED else transition.lost
+        if lost != job.lost and (noting or not drop):
+            counted.append((lost, job.id))
         if drop:
             dropped.append((job.id,))
         if transition.state in FINISHED and (noting or not drop):
@@ -130,6 +134,8 @@ def one_by_one(
             waiting.append((transition, job))
     if refunded:
         yield Bulk("refund", refunded)
+    if counted:
+        yield Bulk("count_lost", counted)
     cancelled = [each.id for each in applied if each.state is State.CANCELLED]
     if cancelled:
         yield from windows.free(cancelled)

@@ -103,6 +103,7 @@ def _row(job: Job, place: int) -> Row:
         job.checkpoint,
         job.awaits,
         None if job.mail is None else encode_mail(job.mail),
+        job.lost,
     )
 
 

@@ -52,6 +52,7 @@ COLUMNS: Final = (
     "checkpoint",
     "awaits",
     "mail",
+    "lost",
     "place",
 )
 """`waits_for` is no column of a table but what the edges say, as a JSON array."""
@@ -69,6 +70,7 @@ CLAIM_COLUMNS: Final = (
     "checkpoint",
     "awaits",
     "mail",
+    "lost",
 )
 LOCK_COLUMNS: Final = (
     "id",
@@ -80,6 +82,7 @@ LOCK_COLUMNS: Final = (
     "unique_key",
     "slot",
     "special",
+    "lost",
 )
 SPECIAL: Final = "CASE WHEN lane IS NOT NULL OR grp IS NOT NULL THEN spec END"
 """`special` is no column of a table but the spec of a job that has a lane or a group."""
@@ -99,6 +102,7 @@ class Locked(NamedTuple):
     """of its lane: see `lanes`"""
     special: bytes | None = None
     """its spec, if it has a lane or a group"""
+    lost: int = 0
 
 
 class Blocked(NamedTuple):
@@ -139,6 +143,7 @@ def to_job(row: Row) -> Job:
         row[19],
         row[20],
         None if row[21] is None else decode_mail(row[21]),
+        row[22],
     )
 
 
@@ -177,6 +182,7 @@ def to_claimed(row: Row, queue: str, fence: int, until: int, worker: str, now: i
         row[9],
         row[10],
         None if row[11] is None else decode_mail(row[11]),
+        row[12],
     )
 
 
@@ -242,6 +248,7 @@ def to_restore(job: Job, place: int, expires_at: int | None) -> Row:
         job.checkpoint,
         job.awaits,
         None if job.mail is None else encode_mail(job.mail),
+        job.lost,
     )
 
 

@@ -64,8 +64,9 @@ def prune(limit: int, now: int) -> Operation[int]:
 def elect(role: str, holder: str, ttl: int, now: int) -> Operation[Term | None]:
     yield Statement("add_term", {"role": role})
     current = Term(*(yield Statement("term", {"role": role}))[0])
-    # One that ends later than any that begins now was given before the clock was set back.
-    if current.holder != holder and now < current.expires_at <= now + max(ttl, LONGEST_TERM):
+    # One that ends later was given before the clock was set back.
+    latest = now + max(ttl, LONGEST_TERM)
+    if current.holder != holder and now < current.expires_at <= latest:
         return None
     number = current.term if current.holder == holder else current.term + 1
     term = Term(holder, number, now + ttl)

@@ -15,7 +15,7 @@ _WAITS_FOR: Final = (
 
 
 _KINDS: Final = {
-    "INTEGER": "rank place created_at due attempt fence keep slot lease_until "
+    "INTEGER": "rank place created_at due attempt fence keep slot lost lease_until "
     "started_at finished_at",
     "TEXT": "id queue worker unique_key awaits",
     "BLOB": "result checkpoint",

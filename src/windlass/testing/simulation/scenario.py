@@ -47,7 +47,7 @@ def make_app(events: list[Event]) -> Windlass:
             await context.acheckpoint(job.attempt)
         await asyncio.sleep(seconds)
         await node.wire.step()
-        if behaviour == "kills" and job.attempt <= 2:
+        if behaviour == "kills" and job.lost < 2:
             node.kill()
             await node.wire.step()
         if behaviour == "hangs" and job.attempt == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.workers import Term
-from ...stores.contract import Store
+from ...stores.contract import LONGEST_TERM, Store
 from ..clock import FakeClock
 
 
@@ -62,6 +62,13 @@ async def test_a_term_from_before_the_clock_was_set_back_holds_up_nobody(
     assert second.term > first.term
     assert second.expires_at == clock() + 1_000
     assert await store.elect("r", "a", 1_000) is None
+
+
+async def test_who_asks_for_a_short_term_waits_for_the_end_of_a_long_one(store: Store) -> None:
+    await win(store, "a", ttl=LONGEST_TERM)
+    assert await store.elect("r", "b", 1) is None
+    await win(store, "a", role="longer", ttl=10 * LONGEST_TERM)
+    assert await store.elect("longer", "b", 10 * LONGEST_TERM) is None
 
 
 async def test_the_term_grows_with_each_change(store: Store, clock: FakeClock) -> None:

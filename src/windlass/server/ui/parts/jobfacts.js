@@ -10,6 +10,7 @@ export function JobFacts({ job }) {
     ["Queue", html`<a href=${to`ui/queues/${job.queue}`}>${job.queue}</a>`],
     ["Priority", job.priority],
     ["Attempt", `${job.attempt} of at most ${job.max_retries + 1}`],
+    ["Workers lost", job.lost > 0 && `${job.lost} in a row`],
     ["Created", html`<${Moment} at=${job.created_at} exact />`],
     ["Due", job.due_at && html`<${Moment} at=${job.due_at} exact />`],
     ["Started", job.started_at && html`<${Moment} at=${job.started_at} exact />`],

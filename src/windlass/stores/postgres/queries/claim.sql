@@ -49,7 +49,7 @@ WITH moment AS MATERIALIZED (
   FROM picked AS p, fenced AS f, moment AS m
   WHERE j.id = p.id
   RETURNING p.turn, j.id, j.spec, j.rank, j.place, j.created_at, j.due, j.attempt, j.unique_key,
-            j.error, j.checkpoint, j.awaits, j.mail, j.queue, j.fence, j.started_at,
+            j.error, j.checkpoint, j.awaits, j.mail, j.lost, j.queue, j.fence, j.started_at,
             j.grp
 ), tallied AS (
   INSERT INTO windlass_deltas (queue, state, number)
@@ -62,6 +62,6 @@ WITH moment AS MATERIALIZED (
   ON CONFLICT (queue) DO UPDATE SET place = greatest(t.place, excluded.place)
 )
 SELECT 0, c.id, c.spec, c.rank, c.created_at, c.due, c.attempt - 1, c.unique_key, c.error,
-       c.checkpoint, c.awaits, c.mail, c.queue, c.fence, c.started_at, o.due, n.laned
+       c.checkpoint, c.awaits, c.mail, c.lost, c.queue, c.fence, c.started_at, o.due, n.laned
 FROM overdue AS o CROSS JOIN counted AS n LEFT JOIN claimed AS c ON true
 ORDER BY c.turn, c.rank, c.place

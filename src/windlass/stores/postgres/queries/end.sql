@@ -10,9 +10,11 @@ WITH given AS MATERIALIZED (
             j.keep, j.unique_key, j.brief, j.attempt, j.fence, j.worker,
             coalesce(g.error, j.error) AS error, j.progress, g.result,
             CASE g.keeps WHEN 1 THEN j.checkpoint END AS checkpoint,
-            CASE g.keeps_mail WHEN 1 THEN j.mail END AS mail, g.finished_at, g.expires_at
+            CASE g.keeps_mail WHEN 1 THEN j.mail END AS mail, g.finished_at, g.expires_at,
+            j.lost
 )
 INSERT INTO windlass_finished
   (id, spec, queue, state, rank, place, created_at, started_at, due, keep, unique_key, brief,
-   attempt, fence, worker, error, progress, result, checkpoint, mail, finished_at, expires_at)
+   attempt, fence, worker, error, progress, result, checkpoint, mail, finished_at, expires_at,
+   lost)
 SELECT * FROM gone

@@ -11,7 +11,7 @@ WITH given AS MATERIALIZED (
       created_at = g.created_at, due = g.due, keep = g.keep, unique_key = g.unique_key,
       brief = false, attempt = 0, fence = 0, worker = NULL, started_at = NULL, result = NULL,
       error = NULL, progress = NULL, checkpoint = NULL, awaits = NULL, mail = NULL,
-      lane = NULL, slot = NULL, grp = NULL
+      lane = NULL, slot = NULL, grp = NULL, lost = 0
   FROM given AS g WHERE j.id = g.id
   RETURNING j.queue, j.state
 )

@@ -3,11 +3,11 @@
 WITH made AS (
   INSERT INTO windlass_jobs
     (id, spec, queue, state, rank, place, created_at, due, keep, unique_key, attempt, fence, worker,
-     started_at, error, progress, checkpoint, awaits, mail, awaited)
+     started_at, error, progress, checkpoint, awaits, mail, lost, awaited)
   SELECT g.*, EXISTS (SELECT FROM windlass_edges AS e WHERE e.parent = g.id) FROM unnest(
     ?::text[], ?::bytea[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
     ?::bigint[], ?::text[], ?::integer[], ?::bigint[], ?::text[], ?::bigint[], ?::text[], ?::text[],
-    ?::bytea[], ?::text[], ?::bytea[]
+    ?::bytea[], ?::text[], ?::bytea[], ?::integer[]
   ) AS g (id)
   ON CONFLICT DO NOTHING
   RETURNING queue, state

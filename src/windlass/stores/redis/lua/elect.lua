@@ -1,7 +1,8 @@
 -- Wins or renews the leadership of a role.
 --
 -- KEYS  the terms
--- ARGV  call, then the role, who stands for it, for how many milliseconds
+-- ARGV  call, then the role, who stands for it, for how many milliseconds, and how many a term has
+--       at the most
 -- Returns term and end, or nil if another has it.
 -- include: call
 
@@ -14,8 +15,9 @@ if stored and #stored >= 16 then
   present = string.sub(stored, 17)
 end
 if present ~= holder then
-  -- One that ends later than any that begins now was given before the clock was set back.
-  if present and ends > NOW and ends <= math.max(until_then, NOW + 60000) then return false end
+  -- One that ends later was given before the clock was set back.
+  local latest = math.max(until_then, NOW + tonumber(ARGV[6]))
+  if present and ends > NOW and ends <= latest then return false end
   term = term + 1
 end
 ALLOW_WHEN_FULL

@@ -4,11 +4,11 @@
 -- ARGV  call, queues, then
 --       how many were completed; id, fence (8 bytes) and result of each, "" for none
 --       how many others; for each: id, fence, move, result, error, the signal that it awaits, where a
---       move is state B, refund B, has a result B, has a moment B, moment or delay i8, and no error
---       or signal is ""
+--       move is state B, refund B, has a result B, has a moment B, moment or delay i8, how many
+--       workers were lost H, and no error or signal is ""
 -- Returns the positions (from 0, over both lists) of those that were lost; then what is owed to
 -- other shards: "u" or "i", id, name for each; then what is owed to dependents (see endings).
--- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing unique sides mail note endings closing
+-- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing unique sides lost mail note endings closing
 -- define: NEEDS_TURNS redis.call('EXISTS', TRAITS) == 1
 
 local plain = tonumber(ARGV[FIRST])
@@ -71,8 +71,10 @@ local function conclude(job, move)
     job.flags = job.flags - HAS_RESULT
   end
   if move.error ~= '' then
-    redis.call('HSET', ERRORS, job.id, move.error)
+    redis.call('HSET', ERRORS, job.id, with_lost(move.error, move.lost))
     job.flags = with(job.flags, HAS_ERROR)
+  else
+    set_lost(job, move.lost)
   end
   job.state = move.state
   if move.awaits or has(job.more, HAS_MAIL) > 0 then park(job, move.awaits) end
@@ -194,6 +196,7 @@ for _, n in ipairs(slow) do
   local result = ARGV[FIRST + 3 * n]
   conclude(parse(ids[n], records[n]), {
     state = DONE_COMPLETED, refund = 0, result = result ~= '' and result or nil, error = '',
+    lost = 0,
   })
 end
 
@@ -202,12 +205,12 @@ for n = others, 1, -1 do
   local at = rest + 6 * n - 6
   local held = holds(plain + n)
   local job = held and sound(ids[plain + n], records[plain + n])
-  local state, refund, result, moment, time = struct.unpack('>BBBBi8', ARGV[at + 2])
+  local state, refund, result, moment, time, gone = struct.unpack('>BBBBi8H', ARGV[at + 2])
   if job and LINE[job.queue] and (FINISHED[state] or is_usable(job.queue)) then
     conclude(job, {
       state = state, refund = refund, moment = moment, time = time,
       result = result == 1 and ARGV[at + 3] or nil, error = ARGV[at + 4],
-      awaits = ARGV[at + 5] ~= '' and ARGV[at + 5] or nil,
+      awaits = ARGV[at + 5] ~= '' and ARGV[at + 5] or nil, lost = gone,
     })
   elseif held then
     -- Damaged, or its queue is: it is rescued when its lease is over, as often as it takes.

@@ -7,7 +7,7 @@
 --       if there is one and it depends on others, what comes after its id in each wait (see waits);
 --       that it is to come was noted (see intend), and it comes only if the note is still there
 -- Returns the ids that were replayed, and that nothing is owed.
--- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique blocking
+-- include: keys call queues variadic codes record ids waits index traits rate lanes groups turns standing unique lost blocking
 
 -- A call is repeated within so many milliseconds, or not at all.
 -- define: REPEATED_WITHIN 60000
@@ -31,6 +31,7 @@ for at = FIRST + 2, last do
     and (#tails == 0 or redis.call('HDEL', OUTBOX, 'p' .. id) == 1) and has_key(job) then
     unindex(job)
     job.due, job.attempt, job.finished = NOW, 0, nil
+    set_lost(job, 0)
     if #tails > 0 then
       add_waits(job.id, tails)
       job.state = IS_BLOCKED

@@ -4,5 +4,5 @@ UPDATE windlass_jobs
 SET state = ?, spec = ?, rank = ?, place = coalesce(?, place), created_at = ?, due = ?, keep = ?,
     unique_key = ?, attempt = 0, worker = NULL, started_at = NULL, lease_until = NULL,
     result = NULL, error = NULL, progress = NULL, checkpoint = NULL, awaits = NULL, mail = NULL,
-    lane = NULL, slot = NULL, grp = NULL
+    lane = NULL, slot = NULL, grp = NULL, lost = 0
 WHERE id = ?

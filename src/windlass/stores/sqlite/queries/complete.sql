@@ -3,5 +3,5 @@
 -- The + keeps SQLite from going by the index of fences: the numbers are the shorter way.
 UPDATE windlass_jobs
 SET state = 'completed', finished_at = ?, expires_at = ? + keep, lease_until = NULL,
-    checkpoint = NULL, awaits = NULL, mail = NULL
+    checkpoint = NULL, awaits = NULL, mail = NULL, lost = 0
 WHERE number IN (SELECT value FROM json_each(?)) AND state = 'active' AND +fence = ? AND keep > 0

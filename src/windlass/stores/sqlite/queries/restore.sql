@@ -2,6 +2,6 @@
 -- Arguments by position: as `to_restore` in rows.py; /*each*/ marks what is repeated per row.
 INSERT INTO windlass_jobs
   (id, spec, queue, state, rank, place, created_at, due, keep, unique_key, attempt, fence, worker,
-   started_at, finished_at, expires_at, result, error, progress, checkpoint, awaits, mail)
-VALUES /*each*/(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)/*each*/
+   started_at, finished_at, expires_at, result, error, progress, checkpoint, awaits, mail, lost)
+VALUES /*each*/(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)/*each*/
 ON CONFLICT DO NOTHING
