@@ -26,7 +26,7 @@ from .interrupts import uninterrupted
 from .observe.events import Events
 from .stores.contract import Store
 from .stores.observed import observed
-from .stores.open import open_store, scheme_of
+from .stores.open import anchored, open_store, present_folder, scheme_of
 from .sync import Handles, Loop, in_loop
 
 log = logging.getLogger("windlass")
@@ -85,6 +85,7 @@ class Client:
         """`explain` tells why a job does not run."""
         scheme_of(url)
         self.url = url
+        self._folder = present_folder()
         self._clock = clock
         self._events = events or Events()
         self._explain = explain
@@ -97,6 +98,11 @@ class Client:
             ending=self._settle,
             closed=self._take_over,
         )
+
+    @property
+    def _place(self) -> str:
+        """The URL to open: that of the same file, though a handler may have left the folder."""
+        return anchored(self.url, self._folder)
 
     async def store(self) -> Store:
         """The store of the running event loop, opened on first use."""
@@ -112,7 +118,7 @@ class Client:
         if self._shared is not None:
             yield observed(self._shared, self._events)
             return
-        store = open_store(self.url, clock=self._clock, blocking=True)
+        store = open_store(self._place, clock=self._clock, blocking=True)
         await store.open()
         try:
             yield observed(store, self._events)
@@ -122,7 +128,7 @@ class Client:
     @cached_property
     def unopened(self) -> Store:
         """A store that connects to nothing: for jobs that go over a connection of the user's."""
-        return self._shared or open_store(self.url, clock=self._clock)
+        return self._shared or open_store(self._place, clock=self._clock)
 
     def insert(
         self, jobs: Sequence[NewJob], call: str, instead: str, connection: object = None
@@ -182,7 +188,7 @@ class Client:
                 self._events.rejected(job, error)
 
     def _make(self, blocking: bool) -> Store:
-        store = self._shared or open_store(self.url, clock=self._clock, blocking=blocking)
+        store = self._shared or open_store(self._place, clock=self._clock, blocking=blocking)
         return observed(store, self._events)
 
     async def _settle(self, loop: Loop) -> None:

@@ -181,8 +181,8 @@ def test_every_command_either_makes_the_file_or_was_tried_without_one() -> None:
         ("jobs.db", "'jobs.db' has no scheme"),
         ("sqlite://jobs.db", "A SQLite URL is sqlite:///file.db"),
         ("sqlite:///jobs.db?colour=red", "Unknown setting colour in a SQLite URL"),
-        ("sqlite:///missing/folder/jobs.db", " SQLite file missing/folder/jobs.db: "),
-        ("sqlite:///notes.txt", "Cannot open the SQLite file notes.txt: file is not a database"),
+        ("sqlite:///missing/folder/jobs.db", "/missing/folder/jobs.db: "),
+        ("sqlite:///notes.txt", "/notes.txt: file is not a database"),
     ],
 )
 def test_a_store_that_cannot_be_opened(

@@ -215,8 +215,8 @@ def test_the_path_of_a_sqlite_file_is_shown_in_whole(
 
 def test_a_folder_that_is_missing_is_named(call: Call, folder: Path) -> None:
     assert said(call("enqueue", "add", "-u", "sqlite:///no/m.db")) == (
-        f"Cannot open the SQLite file no/m.db: there is no folder {folder}/no; make it, or correct "
-        "the URL."
+        f"Cannot open the SQLite file {folder}/no/m.db: there is no folder {folder}/no; make it, "
+        "or correct the URL."
     )
     assert "it is a folder; name a file in it." in said(
         call("enqueue", "add", "-u", f"sqlite:///{folder}")

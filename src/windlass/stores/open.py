@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
+from urllib.parse import quote
 
 from ..core.clock import Clock
 from ..errors import MissingExtra, UnknownScheme
 from .contract import Store
+
+SQLITE = "sqlite:///"
 
 
 def open_store(url: str, *, clock: Clock | None = None, blocking: bool = False) -> Store:
@@ -28,6 +32,22 @@ def scheme_of(url: str) -> str:
     if scheme not in _OPENERS:
         raise _unknown(scheme)
     return scheme
+
+
+def anchored(url: str, folder: str) -> str:
+    """The URL of the same file wherever this process goes; its path may be relative to a folder."""
+    path, separator, options = url.removeprefix(SQLITE).partition("?")
+    if not folder or not url.startswith(SQLITE) or path[:1] in ("", "/") or path == ":memory:":
+        return url
+    return f"{SQLITE}{quote(folder)}/{path}{separator}{options}"
+
+
+def present_folder() -> str:
+    """The folder that this process is in; empty if it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def _unknown(scheme: str) -> UnknownScheme:
