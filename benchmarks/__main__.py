@@ -22,6 +22,7 @@ NAMES = (
     "recovery",
     "depth",
     "footprint",
+    "leaks",
     "redis_floor",
     "redis_enqueue",
     "redis_drain",
