@@ -40,7 +40,7 @@ ROUND = 10_000
 FEW = 4
 """Threads and descriptors that may be more by chance: one that is ending, one connection more."""
 
-SMALL = 16
+SMALL = 8
 """MiB that may be more by chance: the allocator gives memory back in large pieces."""
 
 
@@ -222,7 +222,7 @@ async def _worked(url: str, number: int) -> Change:
             await app.aenqueue_many(kinds[n % len(kinds)].call(n) for n in range(size))
             await until(partial(lambda target: ran >= target, target), 600)
 
-    return await _by_a_worker(app, run, number, WorkerSettings(attempts_keep=0, log_level="error"))
+    return await _by_a_worker(app, run, max(ROUND, number // 20), number)
 
 
 def timed_out(url: str, number: int) -> Change:
@@ -253,16 +253,15 @@ async def _timed_out(url: str, number: int) -> Change:
             await app.aenqueue_many(kinds[n % 2].call(n) for n in range(size))
             await until(partial(lambda target: ran >= target, target), 600)
 
-    return await _by_a_worker(app, run, number, WorkerSettings(attempts_keep=0, concurrency=20))
+    return await _by_a_worker(app, run, max(200, number // 20), number)
 
 
-async def _by_a_worker(
-    app: Windlass, run: Callable[[int], Any], number: int, settings: WorkerSettings
-) -> Change:
+async def _by_a_worker(app: Windlass, run: Callable[[int], Any], first: int, number: int) -> Change:
+    """What is held before and after; the `first` ones make what stays."""
     logging.disable(logging.ERROR)
-    worker = await app.worker(settings)
+    worker = await app.worker(WorkerSettings(attempts_keep=0, concurrency=20))
     await worker.start()
-    await run(max(200, number // 20))
+    await run(first)
     before = await _at_rest(worker)
     await run(number)
     after = await _at_rest(worker)
