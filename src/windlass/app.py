@@ -44,7 +44,7 @@ from .middleware import Middleware
 from .observe.ledger import Ledger
 from .producer import Producer, explain
 from .resources import Resource, hook, overriding
-from .scheduler.upkeep import upkeep
+from .scheduler.upkeep import taking_over, upkeep
 from .task import Registry, Task, Wire
 from .worker.metering import endpoint, metrics_for
 from .worker.worker import Worker
@@ -244,20 +244,15 @@ class Windlass(Producer):
         if self.history.is_kept:
             await store.keep_journal(True)
         ledger = Ledger(self.registry)
-        services = upkeep(store, self.registry, settings, self.history, ledger, ticks=ticks)
         limit = self._wire.max_payload
-        worker = Worker(
-            self.registry,
-            self.codecs,
-            store,
-            settings,
-            services,
-            limit,
-            self.client.private_store,
-            ledger,
+        connect = self.client.private_store
+        worker = Worker(self.registry, self.codecs, store, settings, (), limit, connect, ledger)
+        services = upkeep(
+            store, self.registry, settings, self.history, ledger, ticks=ticks, holder=worker.id
         )
+        worker.keep_up(services, taking_over(services))
         if metrics is not None:
-            worker.endpoint = endpoint(settings, metrics.figures, worker.fault)
+            worker.endpoint = endpoint(settings, metrics.figures, worker.fault, worker.due)
         return worker
 
     async def aclose(self) -> None:

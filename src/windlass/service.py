@@ -5,14 +5,55 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import threading
+import time
 from abc import ABC, abstractmethod
+from typing import Final
 
-from .errors import StoreUnavailable
+from .errors import StoreError, StoreUnavailable
 
 log = logging.getLogger("windlass")
 
 LONGEST_BACKOFF = 1.0
 """In seconds: a part is back about so long, at most, after the engine is."""
+
+AGAIN: Final = 10.0
+"""How often it is told that the store still does not answer, in seconds."""
+
+
+class Outage:
+    """Tells of a store that does not answer: once now and then, for all parts that share this."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._since: float | None = None
+        self._told_at = float("-inf")
+        self._is_known = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether the store has not answered since it was last asked."""
+        return self._since is not None
+
+    def note(self, error: StoreError) -> None:
+        """It did not answer a part, which will ask again."""
+        with self._turn:
+            now = time.monotonic()
+            self._since = self._since or now
+            if now - self._told_at < AGAIN:
+                return
+            self._told_at, self._is_known = now, True
+        log.warning("the store did not answer, trying again: %s", error)
+
+    def over(self) -> None:
+        """It has answered."""
+        if self._since is None:
+            return
+        with self._turn:
+            since, self._since = self._since, None
+            known, self._is_known = self._is_known, False
+        if since is not None and known:
+            log.info("the store answers again, after %.0f s", time.monotonic() - since)
 
 
 class Service(ABC):
@@ -25,6 +66,8 @@ class Service(ABC):
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+        self.outage = Outage()
+        """where it is told that the store does not answer; parts of one whole share one"""
 
     @property
     def name(self) -> str:
@@ -48,6 +91,12 @@ class Service(ABC):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
+    def halt(self) -> None:
+        """End it at once, without any last words to the store."""
+        self._stopping.set()
+        if self._task is not None:
+            self._task.cancel()
+
     async def pause(self, seconds: float) -> None:
         """Sleep, but wake at once when the service is to stop."""
         try:
@@ -63,7 +112,7 @@ class Service(ABC):
                 await self.run()
                 return
             except StoreUnavailable as error:
-                log.warning("%s: the store did not answer, trying again: %s", self.name, error)
+                self.outage.note(error)
             except asyncio.CancelledError:
                 if self.stopping or is_being_cancelled():
                     raise

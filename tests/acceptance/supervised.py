@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import NamedTuple
 
 from tests.acceptance.process import Site, until
 from tests.servers.fork_server import WINDLASS, start
-from windlass import Windlass
+from windlass import State, Windlass
+from windlass.core.workers import WorkerInfo
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 
 CREW = """
-import asyncio, os
+import asyncio, os, sqlite3, time
 from pathlib import Path
 from windlass import Windlass
 
@@ -51,6 +53,26 @@ async def load(number: int, mebibytes: int) -> None:
 
 
 @app.task(max_retries=0)
+async def block(number: int, seconds: float) -> None:
+    Path(f"held-{number}").touch()
+    time.sleep(seconds)
+    note(number)
+
+
+@app.task(max_retries=0)
+async def block_in_c(number: int) -> None:
+    Path(f"held-{number}").touch()
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT count(*) FROM n"
+    sqlite3.connect(":memory:").execute(endless).fetchall()
+
+
+@app.task(max_retries=0)
+async def wait_for_thread(number: int) -> None:
+    Path(f"held-{number}").touch()
+    await asyncio.to_thread(time.sleep, 3600)
+
+
+@app.task(max_retries=0)
 async def sink() -> None:
     os._exit(7)
 """
@@ -66,14 +88,15 @@ class Run(NamedTuple):
 class Ship:
     """A folder with an app, a store, and one supervisor at a time."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, url: str | None = None) -> None:
         self.site = site
         self.folder = site.folder
-        self.app = Windlass(site.url)
+        url = url or site.url
+        self.app = Windlass(url)
         self.write("crew.py", CREW)
         self.log_file = self.folder / "log"
         self.environ = {k: v for k, v in os.environ.items() if not k.startswith("WINDLASS_")}
-        self.environ |= {"PYTHONPATH": SOURCE, "WINDLASS_URL": site.url}
+        self.environ |= {"PYTHONPATH": SOURCE, "WINDLASS_URL": url}
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, "utf-8")
@@ -126,6 +149,24 @@ class Ship:
     def enqueue(self, task: str, calls: Iterable[tuple[object, ...]]) -> None:
         stub = self.app.tasks.get(task) or self.app.task(name=task)(lambda *args: None)
         self.app.enqueue_many([stub.call(*args) for args in calls])
+
+    def await_held(self, number: int) -> None:
+        """Wait until a job has begun, and forget that it has."""
+        file = self.folder / f"held-{number}"
+        until(file.exists, f"job {number} to begin")
+        file.unlink()
+
+    def job_states(self) -> dict[State, int]:
+        queues = self.app.client.block(lambda store: store.queues(), "", "")
+        total: Counter[State] = Counter()
+        for queue in queues:
+            total.update(queue.counts)
+        return dict(+total)
+
+    def workers(self) -> dict[int, WorkerInfo]:
+        """The list of workers, by their processes."""
+        known = self.app.client.block(lambda store: store.workers(), "", "")
+        return {worker.pid: worker for worker in known}
 
     def log(self) -> str:
         return self.log_file.read_text("utf-8")

@@ -2,19 +2,13 @@
 
 from tests.acceptance.process import until
 from tests.acceptance.supervised import Ship, alive
-from windlass.core.workers import WorkerInfo
 
 OFTEN = "from windlass.worker import presence; presence.BEAT = 0.1"
 """Workers tell of themselves, and are told to stop, every five seconds otherwise."""
 
 
-def workers(ship: Ship) -> dict[int, WorkerInfo]:
-    known = ship.app.client.block(lambda store: store.workers(), "", "")
-    return {worker.pid: worker for worker in known}
-
-
 def dismiss(ship: Ship, pid: int) -> None:
-    id = workers(ship)[pid].id
+    id = ship.workers()[pid].id
     told = ship.app.client.block(lambda store: store.direct([id], "stop"), "", "")
     assert told == {id}
 
@@ -24,7 +18,7 @@ def test_a_process_that_was_told_to_stop_is_not_replaced_and_the_last_one_ends_i
 ) -> None:
     with ship.worker("--processes", "2", "--concurrency", "1", first=OFTEN) as worker:
         pids = ship.working(2)
-        until(lambda: set(workers(ship)) == set(pids), "both to be on the list")
+        until(lambda: set(ship.workers()) == set(pids), "both to be on the list")
         ship.enqueue("hold", [(0,), (1,)])
         until(lambda: all((ship.folder / f"held-{n}").exists() for n in (0, 1)), "both to be held")
         for pid in pids:
@@ -42,7 +36,7 @@ def test_a_process_that_was_told_to_stop_is_not_replaced_and_the_last_one_ends_i
 def test_the_others_go_on(ship: Ship) -> None:
     with ship.worker("--processes", "2", first=OFTEN) as worker:
         one, other = ship.working(2)
-        until(lambda: set(workers(ship)) == {one, other}, "both to be on the list")
+        until(lambda: set(ship.workers()) == {one, other}, "both to be on the list")
         dismiss(ship, one)
         ship.await_log("nobody takes its place: 1 left")
         assert f"process {one} ended with exit code 0" in ship.log()

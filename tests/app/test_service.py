@@ -96,7 +96,7 @@ async def test_a_store_that_does_not_answer_is_a_warning_and_not_a_traceback(
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert record.exc_info is None
-    assert record.getMessage() == "part: the store did not answer, trying again: no answer"
+    assert record.getMessage() == "the store did not answer, trying again: no answer"
 
 
 async def test_a_cancellation_from_within_does_not_end_it_in_silence() -> None:

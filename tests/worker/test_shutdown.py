@@ -112,7 +112,7 @@ async def test_parts_start_from_the_bottom_up_and_stop_the_other_way_round(
     upkeep = [part.name for part in worker._upkeep]
     assert upkeep[:2] == ["leader", "rescuer"]
     # Those of the thread aside begin by themselves, whenever their store is open.
-    aside = ["heartbeat", "presence", "tallier"]
+    aside = ["heartbeat", "presence", "tallier", "returner"]
     rest = ["reporter", "logbook", "acker", "fetcher"]
     await worker.start()
     await until(lambda: set(aside) <= set(started))

@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from .daemons import DaemonThreads
+
 T = TypeVar("T")
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     with asyncio.Runner(loop_factory=_factory()) as runner:
+        runner.get_loop().set_default_executor(DaemonThreads())
         return runner.run(coroutine)
 
 

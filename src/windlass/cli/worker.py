@@ -136,15 +136,18 @@ async def _serve(
         settings = replace(settings, metrics_port=0)
     try:
         worker = await app.worker(settings)
-        stop = worker.ask_to_stop
-        with stop_on_signals(stop):
+        stop, ending = worker.ask_to_stop, worker.ending()
+        with stop_on_signals(stop, ending.begin):
             await worker.start(burst=burst)
             log.info("worker %s started on %s", worker.id, _description(app, worker, settings))
             warn_of_memory(app, "it runs what its own handlers and schedules enqueue")
             await warn_of_waiting(await app.client.store(), worker.serves)
-            held = line.held(worker, settings, sources, figures, stop) if line else None
+            held = None
+            if line is not None:
+                held = line.held(worker, settings, sources, figures, stop, ending.begin)
             async with held or nullcontext():
                 await worker.asked_to_stop()
+                ending.begin()
                 if line is not None and worker.dismissed:
                     line.tell(Note("dismissed"))
                 if not worker.emptied:

@@ -25,6 +25,12 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     """bytes of resident memory of its process; 0 if it does not tell"""
     quiet: bool = False
     """it claims nothing, as it was told"""
+    fault: str = ""
+    """why it cannot work, though it lives"""
+    completed: int = 0
+    """jobs that it has completed since its start"""
+    failed: int = 0
+    """attempts that have failed here"""
 
 
 class Term(msgspec.Struct, frozen=True):

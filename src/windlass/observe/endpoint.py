@@ -42,7 +42,8 @@ class Answer(NamedTuple):
 class Endpoint:
     """Serves `/metrics`, `/livez` and `/readyz` from `start` to `stop`.
 
-    `scrape` gives what Prometheus reads, `fault` why the worker is not ready, or None if it is.
+    `scrape` gives what Prometheus reads, `fault` why the worker is not ready, or None if it is,
+    `due` why its process should be replaced.
     """
 
     def __init__(
@@ -51,13 +52,13 @@ class Endpoint:
         port: int,
         scrape: Callable[[], Answer],
         fault: Callable[[], str | None],
+        due: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._pages: dict[str, Callable[[], Answer]] = {
             "/metrics": scrape,
-            "/livez": lambda: Answer(b"alive\n"),
-            "/readyz": self._readyz,
+            "/livez": partial(_unless, due, b"alive\n"),
+            "/readyz": partial(_unless, fault, b"ready\n"),
         }
-        self._fault = fault
         self._where = (host, port)
         self._server: _Server | None = None
 
@@ -81,11 +82,12 @@ class Endpoint:
             server.shutdown()
             server.server_close()
 
-    def _readyz(self) -> Answer:
-        fault = self._fault()
-        if fault is None:
-            return Answer(b"ready\n")
-        return Answer(f"{fault}\n".encode(), status=HTTPStatus.SERVICE_UNAVAILABLE)
+
+def _unless(fault: Callable[[], str | None], well: bytes) -> Answer:
+    text = fault()
+    if text is None:
+        return Answer(well)
+    return Answer(f"{text}\n".encode(), status=HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 class _Server(ThreadingHTTPServer):

@@ -95,8 +95,12 @@ class Ledger:
         return queue, task
 
     def completed(self) -> int:
-        """How many jobs were completed, of all tasks."""
-        return sum(row.completed for row in self.rows.values())
+        """How many jobs were completed, of all tasks; from any thread."""
+        return sum(row.completed for row in list(self.rows.values()))
+
+    def failed(self) -> int:
+        """How many attempts failed; from any thread."""
+        return sum(row.failed for row in list(self.rows.values()))
 
     def settle(
         self,

@@ -60,6 +60,16 @@ class Rescuer(Service):
                 while await self.rescue() == BATCH:
                     pass
 
+    async def take_over(self, worker: str) -> None:
+        """Have the jobs of a worker run again at once, of which it is certain that it is gone.
+
+        Whoever leads: it may have been the leader itself.
+        """
+        while await self._store.abandon(worker):
+            pass
+        while await self.rescue() == BATCH:
+            pass
+
     async def rescue(self) -> int:
         """Rescue one batch; how many jobs it was."""
         jobs = await self._store.rescue(BATCH, to_ms(LEASE), self._worker)

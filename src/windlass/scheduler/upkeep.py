@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from ..config import WorkerSettings
 from ..core.clock import to_ms
@@ -30,9 +30,13 @@ def upkeep(
     ledger: Ledger | None = None,
     *,
     ticks: bool = True,
+    holder: str | None = None,
 ) -> Sequence[Service]:
-    """A leader, and what it does while it leads; without `ticks` all but schedules."""
-    holder = new_id()
+    """A leader, and what it does while it leads; without `ticks` all but schedules.
+
+    In a worker `holder` is its id, so that its leaderships end with it: see `Store.abandon`.
+    """
+    holder = holder or new_id()
     events = registry.events
     # A leader that is killed must have a successor before its jobs are to be rescued.
     leader = Leader(store, holder, events=events, term=min(TERM, settings.lease / 2))
@@ -45,6 +49,12 @@ def upkeep(
         Pruner(store, leader, settings.prune_interval),
         *(_archiving(store, holder, history, events) if history and history.is_kept else ()),
     )
+
+
+def taking_over(services: Sequence[Service]) -> Callable[[str], Awaitable[None]]:
+    """How the jobs of a worker that is gone are run again, of the upkeep of another one."""
+    (rescuer,) = [service for service in services if isinstance(service, Rescuer)]
+    return rescuer.take_over
 
 
 def _archiving(store: Store, holder: str, history: History, events: Events) -> Sequence[Service]:

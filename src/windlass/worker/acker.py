@@ -58,6 +58,10 @@ class Acker(Service):
         self._waiting.append(transition)
         self._took.append(seconds)
 
+    def moves(self) -> list[Transition]:
+        """What is still to be written; from any thread."""
+        return list(self._waiting)
+
     def note(self, job: Job, move: Transition | None, seconds: float, settled: bool) -> None:
         """Take note of an attempt of which nothing is left to write.
 

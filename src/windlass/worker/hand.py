@@ -34,6 +34,11 @@ class Hand:
         return (lease.id, lease.fence) in self._jobs
 
     @property
+    def jobs(self) -> Sequence[Job]:
+        """All that are in hand; from any thread."""
+        return list(self._jobs.values())
+
+    @property
     def leases(self) -> Sequence[Lease]:
         # Read from the heartbeat's thread: copying the values is one step, going over them is not.
         return [job.lease for job in list(self._jobs.values())]

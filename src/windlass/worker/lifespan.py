@@ -31,6 +31,11 @@ class Lifespan:
         self._keepers: list[Keeper] = []
         self._started = False
 
+    @property
+    def size(self) -> int:
+        """How many hooks and resources there are to be waited for at the end."""
+        return len(self._registry.on_shutdown) + len(in_order(self._registry.needs(), {}))
+
     async def open(self) -> None:
         """Open what tasks and hooks need, then run the start-up hooks.
 

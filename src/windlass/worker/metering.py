@@ -27,9 +27,13 @@ def metrics_for(events: Events) -> Metrics:
 
 
 def endpoint(
-    settings: WorkerSettings, figures: Callable[[], Figures], fault: Callable[[], str | None]
+    settings: WorkerSettings,
+    figures: Callable[[], Figures],
+    fault: Callable[[], str | None],
+    due: Callable[[], str | None] = lambda: None,
 ) -> Endpoint:
-    """Where they are told; `fault` is why the worker is not ready."""
+    """Where they are told; `fault` is why the worker is not ready, `due` why its process should be
+    replaced."""
     _need_extra()
     from ..observe.exposition import text
     from ..observe.prometheus import CONTENT_TYPE, families
@@ -37,7 +41,7 @@ def endpoint(
     def scrape() -> Answer:
         return Answer(text(families(figures())), CONTENT_TYPE)
 
-    return Endpoint(settings.metrics_host, settings.metrics_port, scrape, fault)
+    return Endpoint(settings.metrics_host, settings.metrics_port, scrape, fault, due)
 
 
 def _need_extra() -> None:

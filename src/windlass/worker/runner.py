@@ -11,6 +11,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ from .gathering import Gathering
 from .hand import Claim
 from .leftovers import leave_behind
 from .transactions import RolledBack
+from .unstarted import popped, withheld
 
 log = logging.getLogger("windlass")
 
@@ -77,6 +79,8 @@ class Runner:
         """running attempts beyond the first of their batch: a batch has one slot"""
         self._running: dict[Claim, asyncio.Task[None]] = {}
         self._lost: set[Claim] = set()
+        self._taken: dict[Claim, bool] = {}
+        """attempts that are not to begin: see `withheld`"""
         self._seconds: float | None = None
         self._last_end = 0.0
         self.ran = 0
@@ -96,6 +100,10 @@ class Runner:
         """Whether this attempt goes on here."""
         return claim in self._running
 
+    def fault(self) -> str | None:
+        """Why it can start no attempt, or None; from any thread."""
+        return None
+
     def pace(self) -> float | None:
         """How long an attempt takes, a moving average; None before the first one."""
         return self._seconds
@@ -104,7 +112,7 @@ class Runner:
         """Take claimed jobs and start as many as may run."""
         self._backlog.extend(jobs)
         while self._backlog and len(self._running) - self._surplus < self._size:
-            self._start(self._backlog.popleft())
+            self._start_next()
         if self._backlog and self._timer is None:
             self._timer = self._loop.call_later(STALL, self._look_at_backlog)
 
@@ -123,14 +131,15 @@ class Runner:
         log.warning("job %s: cancelled or taken over, stopping it", lease.id)
 
     def _lose_waiting(self, claim: Claim) -> bool:
-        for part in self._backlog:
+        for part in list(self._backlog):
             lost = [job for job in _jobs(part) if (job.id, job.fence) == claim]
             if not lost:
                 continue
             if isinstance(part, Gathering):
                 part.drop(claim)
             if not isinstance(part, Gathering) or not part.jobs:
-                self._backlog.remove(part)
+                with suppress(ValueError):  # another thread has taken it away
+                    self._backlog.remove(part)
             self._acker.forget(claim)
             self._events.lost(lost[0])
             return True
@@ -138,10 +147,25 @@ class Runner:
 
     def release_backlog(self) -> None:
         """Give back what was claimed and not started."""
-        while self._backlog:
-            part = self._backlog.popleft()
-            for job in _jobs(part):
-                self._acker.put(decide(job, Released()))
+        for job in self.take_backlog():
+            self._acker.put(decide(job, Released()))
+
+    def take_backlog(self) -> list[Job]:
+        """Take away what was claimed and not started; from any thread."""
+        return popped(self._backlog)
+
+    def withhold(self) -> list[Claim]:
+        """Keep attempts that have not begun from beginning, and name them; from any thread.
+
+        It is the caller who gives their jobs back.
+        """
+        return withheld(self._running, self._taken)
+
+    def of_task(self, task: asyncio.Task[Any] | None) -> Sequence[Claim]:
+        """The attempts that are this task, or have it as the call of their batch; any thread."""
+        found = [claim for claim, each in list(self._running.items()) if each is task]
+        batches = list(self._gatherings.items())
+        return found or [claim for claim, each in batches if task and each.call is task]
 
     async def drain(self, timeout: float) -> None:
         """Let running attempts finish; after `timeout` seconds cancel and release them."""
@@ -165,6 +189,13 @@ class Runner:
         else:
             self._seconds = max(self._seconds or 0.0, STALL)
             self.release_backlog()
+
+    def _start_next(self) -> None:
+        try:
+            part = self._backlog.popleft()
+        except IndexError:
+            return  # another thread has taken it away in this very moment
+        self._start(part)
 
     def _start(self, part: Job | Gathering) -> None:
         if isinstance(part, Gathering):
@@ -193,8 +224,8 @@ class Runner:
         move: Transition | None = None
         raised: BaseException | None = None
         try:
-            if has_expired(job):
-                move = decide(job, Expired())
+            if has_expired(job) or (self._taken and (job.id, job.fence) in self._taken):
+                move = self._unbegun(job)
                 return
             surroundings: Surroundings = self._surroundings
             inputs: Sequence[Any] = ()
@@ -241,6 +272,13 @@ class Runner:
             raised = None
             self._end(job, move, began, now)
 
+    def _unbegun(self, job: Job) -> Transition | None:
+        """The move of a job that is not to begin; None if it was given back by another thread."""
+        taken = self._taken.get((job.id, job.fence))
+        if taken is None:
+            return decide(job, Expired())
+        return None if taken else decide(job, Released())
+
     def _instead(self, job: Job) -> tuple[Definition, Surroundings, Job] | None:
         """What runs a job whose task the app does not have: we, its default handler, or nothing."""
         own = self._workflows.tasks.get(job.spec.task)
@@ -273,6 +311,8 @@ class Runner:
         self.ran += 1
         if self._lost:
             self._lost.discard(claim)
+        if self._taken:
+            self._taken.pop(claim, None)
         if self._workflows.memberships:
             self._workflows.memberships.pop(claim, None)
         if self._signals.told:
@@ -283,7 +323,7 @@ class Runner:
         if self._gatherings:
             self._leave_batch(claim)
         if self._backlog and len(self._running) - self._surplus < self._size:
-            self._start(self._backlog.popleft())
+            self._start_next()
 
     def _leave_batch(self, claim: Claim) -> None:
         batch = self._gatherings.pop(claim, None)

@@ -23,8 +23,8 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext, suppress
 from typing import ClassVar, Final, Literal
 
 from msgspec.structs import replace
@@ -35,13 +35,14 @@ from ..core.codec import MAX_PAYLOAD, Codecs
 from ..core.ids import new_id
 from ..core.model import Job, Lease
 from ..core.workers import Order, WorkerInfo
+from ..errors import StoreUnavailable
 from ..observe.endpoint import Endpoint
 from ..observe.fields import JOBS
 from ..observe.guarded import guard
 from ..observe.joblog import JobLog
 from ..observe.ledger import Ledger
 from ..observe.logs import threshold
-from ..service import Service
+from ..service import Outage, Service
 from ..stores.contract import Store
 from ..task import Registry
 from .acker import Acker
@@ -55,15 +56,18 @@ from .fetcher import Fetcher
 from .hand import Hand
 from .heartbeat import Heartbeat
 from .lifespan import Lifespan
+from .liveness import LEASES
 from .logbook import Logbook
 from .memory import resident
 from .orders import Orders
-from .presence import Presence
+from .presence import LIFE, Presence
 from .reporter import Reporter
+from .returns import Returner
 from .runner import Runner
 from .serving import left_out, served_queues
-from .shutdown import stop_on_signals
+from .shutdown import Ending, stop_on_signals
 from .signals import StoredSignals
+from .standstill import Standstill
 from .tallier import Tallier, Unsent
 from .transactions import Transactions
 from .workflows import StoredWorkflows
@@ -71,6 +75,10 @@ from .workflows import StoredWorkflows
 log = logging.getLogger("windlass")
 
 SHORTEST_FLUSH: Final = 1.0
+FAREWELL: Final = 2.0
+"""Seconds for good-byes to the store; `SHORTEST_FLUSH` if it has not answered lately."""
+GRACE: Final = 3.0
+"""Seconds beyond its timeouts that a worker may take to stop."""
 LONGEST_SILENCE: Final = 15.0
 """Three beats: a worker that has not heard of the store for so many seconds is not ready."""
 
@@ -107,6 +115,7 @@ class Worker:
         hand = Hand(settings.concurrency)
         self._hand = hand
         self._started_at = system_clock()
+        self._faulty_since: float | None = None
         self._reporter = Reporter(store)
         self._events = registry.events
         self.ledger = ledger or Ledger(registry)
@@ -143,7 +152,11 @@ class Worker:
             ),
             self._acker,
         )
-        self._aside = self.beside(connect or (lambda: nullcontext(store)), self._beating)
+        self._outage = Outage()
+        self._standstill = Standstill(settings.lease, self._runner, hand, self._acker)
+        self._liveness = self._standstill.liveness
+        connect = connect or (lambda: nullcontext(store))
+        self._aside = self.beside(connect, self._beating, self._outage, self._liveness)
         self._loop = asyncio.get_running_loop()
         self._fetcher = Fetcher(store, settings, self.id, hand, self._runner)
         self._upkeep = upkeep
@@ -156,6 +169,8 @@ class Worker:
         self._burst: Burst | None = None
         self.endpoint: Endpoint | None = None
         """where it tells its metrics, if it does"""
+        self.take_over: Callable[[str], Awaitable[None]] | None = None
+        """has the jobs of another worker run again, one of which it is certain that it is gone"""
 
     @property
     def slots(self) -> int:
@@ -184,10 +199,37 @@ class Worker:
         """Why it is not ready, or None if it works and the store has answered lately."""
         if self._state != "working":
             return _NOT_READY[self._state]
+        if own := self._own_fault():
+            return own
         silence = time.monotonic() - self._seen_at
         if silence < LONGEST_SILENCE:
             return None
         return f"The store has not answered for {silence:.0f} s."
+
+    def _own_fault(self) -> str | None:
+        silence = self._liveness.silence
+        fault = self._runner.fault()
+        if silence:
+            fault = f"The event loop has been blocked for {silence:.0f} s."
+        if fault is None:
+            self._faulty_since = None
+        elif self._faulty_since is None:
+            self._faulty_since = time.monotonic() - silence
+        return fault
+
+    def due(self) -> str | None:
+        """Why its process should be replaced, or None: it cannot work, and that does not end."""
+        fault = self._own_fault() if self._state == "working" else None
+        since = self._faulty_since or time.monotonic()
+        lasts = time.monotonic() - since
+        return fault if lasts > LEASES * self._settings.lease else None
+
+    @property
+    def longest_stop(self) -> float:
+        """Seconds that stopping takes at the most; a process that goes on then is stuck."""
+        settings = self._settings
+        hooks = max(1, self._lifespan.size) * settings.hook_timeout
+        return settings.shutdown_timeout + hooks + GRACE
 
     @property
     def dismissed(self) -> bool:
@@ -199,10 +241,20 @@ class Worker:
         """Whether its queues are empty, which it was started for."""
         return self._burst is not None and self._burst.is_done
 
+    def keep_up(
+        self, services: Sequence[Service], take_over: Callable[[str], Awaitable[None]]
+    ) -> None:
+        """Have it do this upkeep while it works, in which its own id stands for it."""
+        self._upkeep, self.take_over = services, take_over
+
     async def start(self, *, burst: bool = False) -> None:
         """Begin to work; with `burst` it asks itself to stop once its queues are empty."""
         for name in ("windlass", JOBS):
             guard(logging.getLogger(name))
+        services = self._reporter, self._logbook, self._acker, self._fetcher
+        for service in (*self._upkeep, *services):
+            service.outage = self._outage
+        await self._announce()
         if self.endpoint is not None:
             self.endpoint.start()
         try:
@@ -216,33 +268,41 @@ class Worker:
         for service in self._upkeep:
             service.start()
         self._aside.start()
-        self._reporter.start()
-        self._logbook.start()
-        self._acker.start()
-        self._fetcher.start()
+        for service in services:
+            service.start()
         self._state = "working"
         if burst:
             parts = (self._store, self._fetcher, self._hand)
             self._burst = Burst(*parts, lambda: self.ran, self.ask_to_stop)
+            self._burst.outage = self._outage
             self._burst.start()
+
+    async def _announce(self) -> None:
+        """Enter the list of workers: a store that cannot be used is to be known before all else."""
+        try:
+            await self._store.beat(self._describe(), to_ms(LIFE))
+        except StoreUnavailable as error:
+            self._outage.note(error)
 
     async def stop(self) -> None:
         self._state = "stopping"
         if self._burst is not None:
             await self._burst.stop()
-        await self._fetcher.stop()
-        self._runner.release_backlog()
         deadline = time.monotonic() + self._settings.shutdown_timeout
-        await self._runner.drain(self._settings.shutdown_timeout)
-        await self._acker.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
+        await _within(_left(deadline), self._fetcher.stop())
+        self._runner.release_backlog()
+        await self._runner.drain(max(deadline - time.monotonic(), 0))
+        await self._acker.drain(_left(deadline))
         await self._acker.stop()
         self._joblog.close()
         await self._logbook.stop()
-        await self._logbook.drain(max(deadline - time.monotonic(), SHORTEST_FLUSH))
+        await self._logbook.drain(_left(deadline))
         await self._reporter.stop()
-        await self._aside.stop()
+        patience = SHORTEST_FLUSH if self._outage.stands else FAREWELL
+        farewell = time.monotonic() + patience
+        await self._aside.stop(patience)
         for service in reversed(self._upkeep):
-            await service.stop()
+            await _within(max(farewell - time.monotonic(), 0.1), service.stop())
         await self._lifespan.close()
         self._end()
 
@@ -254,15 +314,24 @@ class Worker:
     async def run(self, *, burst: bool = False) -> None:
         """Work until SIGINT, SIGTERM, an order or `ask_to_stop`, then stop gracefully.
 
-        With `burst`, until the queues are empty: nothing of them is pending or active.
+        With `burst`, until the queues are empty: nothing of them is pending or active. After a
+        signal the process ends in time, whatever blocks its event loop.
         """
-        with stop_on_signals(self.ask_to_stop):
+        ending = self.ending()
+        with stop_on_signals(self.ask_to_stop, ending.begin):
             await self.start(burst=burst)
             await self.asked_to_stop()
             await self.stop()
+        ending.over()
+
+    def ending(self) -> Ending:
+        """What ends the process if stopping takes too long."""
+        return Ending(self.longest_stop, self._standstill.give_back)
 
     def ask_to_stop(self) -> None:
-        self._stop.set()
+        """May be called from any thread."""
+        with suppress(RuntimeError):  # its event loop is closed: it has stopped
+            self._loop.call_soon_threadsafe(self._stop.set)
 
     async def asked_to_stop(self) -> None:
         """Wait until it was asked; stopping is the caller's to do."""
@@ -274,11 +343,14 @@ class Worker:
             Heartbeat(store, self._settings.lease, self._hand, self._lose, self._events),
             Presence(store, self._describe, self._told),
             Tallier(store, self._unsent),
+            Returner(store, self._standstill.returns),
         )
 
     def _told(self, order: Order | None) -> None:
         self._seen_at = time.monotonic()
-        self._loop.call_soon_threadsafe(self._orders.follow, order)
+        self._outage.over()
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._orders.follow, order)
 
     def _lose(self, lease: Lease) -> None:
         self._loop.call_soon_threadsafe(self._runner.lose, lease)
@@ -294,6 +366,9 @@ class Worker:
             active=self._runner.active,
             memory=resident(),
             quiet=self._fetcher.quiet,
+            fault=self._own_fault() or "",
+            completed=self.ledger.completed(),
+            failed=self.ledger.failed(),
         )
 
 
@@ -304,6 +379,20 @@ def child_limits(settings: WorkerSettings) -> ChildLimits:
         settings.child_idle,
         settings.child_start,
     )
+
+
+def _left(deadline: float) -> float:
+    return max(deadline - time.monotonic(), SHORTEST_FLUSH)
+
+
+async def _within(seconds: float, work: Awaitable[None]) -> None:
+    """Wait no longer than this; what the store was not told then, it lets run out."""
+    task = asyncio.ensure_future(work)
+    await asyncio.wait({task}, timeout=seconds)
+    if task.done():
+        task.result()
+    else:
+        task.cancel()
 
 
 def new_worker_id() -> str:

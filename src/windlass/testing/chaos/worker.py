@@ -15,7 +15,7 @@ from random import Random
 
 from ...app import Windlass
 from ...config import WorkerSettings
-from ...scheduler.upkeep import upkeep
+from ...scheduler.upkeep import taking_over, upkeep
 from ...stores.contract import Store
 from ...worker.shutdown import stop_on_signals
 from ...worker.supervisor import Supervisor
@@ -103,8 +103,10 @@ async def _made(app: Windlass, settings: WorkerSettings, see: Callable[[Store], 
         async with app.client.private_store() as private:
             yield see(private)
 
-    services = upkeep(store, app.registry, settings)
-    return Worker(app.registry, app.codecs, store, settings, services, connect=connect)
+    worker = Worker(app.registry, app.codecs, store, settings, connect=connect)
+    services = upkeep(store, app.registry, settings, holder=worker.id)
+    worker.keep_up(services, taking_over(services))
+    return worker
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ class Beside(Aside):
     def start(self) -> None:
         self._task = asyncio.create_task(self._serve())
 
-    async def stop(self) -> None:
+    async def stop(self, patience: float) -> None:
+        self._patience = patience
         self._stop.set()
         if self._task is not None:
             await self._task

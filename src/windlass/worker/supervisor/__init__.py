@@ -7,6 +7,9 @@ nothing down. Places are renewed one after the other, except while developing. T
 process that was told to stop, by an order to that worker, or whose queues are empty (--burst),
 stays empty; when all are, this is over.
 
+One that says nothing any more is to be replaced as well. When one has died, all others are told
+whose leases it had, so that its jobs run again at once.
+
 A process is asked to stop by closing the line to it and not by a signal: a service manager
 may have signalled every process already, and a second signal ends one at once.
 """
@@ -23,9 +26,10 @@ from typing import Any, Final
 from ...config import WorkerSettings
 from ...errors import WindlassError
 from ...observe.figures import decode
+from ..liveness import LEASES
 from ..metering import endpoint
 from ..shutdown import SIGNALS
-from .note import Note
+from .note import Death, Note
 from .replica import Replica, first, spawn
 from .sources import Sources
 from .sums import Sums
@@ -41,6 +45,9 @@ TERMINAL: Final = 0
 
 GRACE: Final = 5.0
 """What a process may take beyond its timeouts, to write things down."""
+
+LOOK: Final = 1.0
+"""Seconds between two looks at who was silent."""
 
 
 class CannotStart(WindlassError):
@@ -58,6 +65,7 @@ class Supervisor:
     def __init__(self, settings: WorkerSettings, *, reload: bool = False) -> None:
         self._processes = self._places = settings.processes
         self._patience = settings.shutdown_timeout + settings.hook_timeout + GRACE
+        self._longest_silence = LEASES * settings.lease
         self._sources = Sources()
         self._reload = reload
         # Whoever develops does not want to wait for the old code to finish its jobs.
@@ -68,6 +76,8 @@ class Supervisor:
             self._endpoint = endpoint(settings, self._sums.total, self._sums.fault)
         self._living: set[Replica] = set()
         self._placed: set[Replica] = set()
+        self._dead: set[str] = set()
+        """workers whose process has died, and whose jobs nobody has taken over yet"""
         self._first_up = asyncio.Event()
         self._generation = 0
         self._next_generation = asyncio.Event()
@@ -88,6 +98,7 @@ class Supervisor:
         loop.add_signal_handler(signal.SIGHUP, self._on_hangup, os.isatty(TERMINAL), stop)
         for place in range(self._processes):
             self._background(self._keep(place, stop))
+        self._background(self._look())
         if self._reload:
             self._background(self._watch())
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(stop.wait()), self._failed]
@@ -135,6 +146,13 @@ class Supervisor:
         self._next_generation = asyncio.Event()
         for replica in self._placed:
             replica.ask(reason)
+
+    async def _look(self) -> None:
+        # By the number of looks: this process, too, may have been frozen for a while.
+        while True:
+            await asyncio.sleep(LOOK)
+            for replica in list(self._living):
+                replica.look(LOOK, self._longest_silence)
 
     async def _watch(self) -> None:
         while True:
@@ -215,7 +233,7 @@ class Supervisor:
 
     async def _start(self) -> Replica | None:
         try:
-            replica = await spawn(self._generation, self._sources.add, self._count, self._bury)
+            replica = await spawn(self._generation, self._hear, self._bury)
         except OSError as error:
             # Too many processes, or no memory for another; those that run go on.
             log.error("no process could be started: %s", error)
@@ -224,13 +242,27 @@ class Supervisor:
         self._living.add(replica)
         return replica
 
-    def _count(self, replica: Replica, note: Note) -> None:
-        self._sums.take(replica, decode(note.figures), note.text)
+    def _hear(self, replica: Replica, note: Note) -> None:
+        match note.kind:
+            case "ready":
+                for worker in self._dead:
+                    replica.tell(Death(worker))
+            case "took over":
+                self._dead.discard(note.worker)
+            case "refused" | "files":
+                self._sources.add(note.files)
+            case "figures":
+                self._sums.take(replica, decode(note.figures), note.text)
 
     def _bury(self, replica: Replica) -> None:
-        """Say how it ended."""
+        """Say how it ended, and who has to be taken over."""
         self._living.discard(replica)
         self._sums.bury(replica)
+        if replica.worker and not replica.has_stopped:
+            self._dead.add(replica.worker)
+            for other in self._living:
+                if other.up.is_set():
+                    other.tell(Death(replica.worker))
         if replica.refusal is None:
             log.log(
                 logging.INFO if replica.stopping else logging.WARNING,

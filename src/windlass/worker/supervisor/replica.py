@@ -10,12 +10,11 @@ import socket
 import sys
 import time
 from asyncio.subprocess import Process
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
-from .note import VARIABLE, Note, decode
-from .sources import SourceFile
+from .note import VARIABLE, Death, Note, decode, encode
 
 log = logging.getLogger("windlass")
 
@@ -23,8 +22,7 @@ LONGEST_NOTE: Final = 16 * 1024 * 1024
 LAST_WORDS: Final = 1.0
 """How long to go on reading after the end; whatever the process forked may hold the line."""
 
-OnFiles = Callable[[Iterable[SourceFile]], None]
-OnFigures = Callable[["Replica", Note], None]
+OnNote = Callable[["Replica", Note], None]
 OnEnd = Callable[["Replica"], None]
 
 
@@ -44,6 +42,12 @@ class Replica:
         self.stopping = False
         self.dismissed = False
         """it was told to stop, by an order: nobody is to take its place"""
+        self.worker = ""
+        """its id as a worker, once it works"""
+        self.has_stopped = False
+        """it has ended by itself, and holds no jobs any more"""
+        self._longest_stop = 0.0
+        self._silence = 0.0
         self._process = process
         self._writer = writer
         self._born = time.monotonic()
@@ -76,6 +80,17 @@ class Replica:
             log.info("%s %s; another takes its place", self, reason)
             self.asked.set()
 
+    def look(self, seconds: float, patience: float) -> None:
+        """Take note that so many seconds have passed; one that is silent for long is replaced."""
+        self._silence += seconds
+        if self._silence > patience and self.up.is_set() and not self.stopping:
+            self.ask(f"was not heard of for {self._silence:.0f} s")
+
+    def tell(self, death: Death) -> None:
+        """Tell it who has died, unless it stops. Its buffer takes that, even if it is stuck."""
+        if not self._writer.is_closing() and not self.stopping:
+            self._writer.write(encode(death))
+
     def let_go(self) -> None:
         """Ask it to stop gracefully. Asking twice does no harm, unlike a second signal."""
         self.stopping = True
@@ -87,7 +102,8 @@ class Replica:
             self._process.kill()
 
     async def stop(self, patience: float) -> None:
-        """Let it finish; kill it if it has not by then, and leave its jobs to their leases."""
+        """Let it finish; kill it if it has not by then."""
+        patience = max(patience, self._longest_stop)
         self.let_go()
         try:
             await asyncio.wait_for(self.ended.wait(), patience)
@@ -96,15 +112,9 @@ class Replica:
             self.kill()
             await self.ended.wait()
 
-    def follow(
-        self,
-        reader: asyncio.StreamReader,
-        on_files: OnFiles,
-        on_figures: OnFigures,
-        on_end: OnEnd,
-    ) -> None:
+    def follow(self, reader: asyncio.StreamReader, on_note: OnNote, on_end: OnEnd) -> None:
         """Take its notes, from now until its end."""
-        listening = self._listen(reader, on_files, on_figures)
+        listening = self._listen(reader, on_note)
         self._follow = asyncio.create_task(self._live(listening, on_end))
 
     async def _live(self, notes: Coroutine[Any, Any, None], on_end: OnEnd) -> None:
@@ -113,34 +123,35 @@ class Replica:
         await asyncio.wait([listening], timeout=LAST_WORDS)
         listening.cancel()
         self._writer.close()
-        on_end(self)
-        self.ended.set()
+        try:
+            on_end(self)
+        finally:
+            self.ended.set()
 
-    async def _listen(
-        self, reader: asyncio.StreamReader, on_files: OnFiles, on_figures: OnFigures
-    ) -> None:
+    async def _listen(self, reader: asyncio.StreamReader, on_note: OnNote) -> None:
         with suppress(ConnectionError):  # a process that is killed ends its line like this
             while line := await reader.readline():
+                self._silence = 0.0
                 note = decode(line)
-                match note.kind:
-                    case "ready":
-                        self.up.set()
-                    case "due":
-                        self.ask(note.text)
-                    case "refused":
-                        self.refusal = note.text
-                        on_files(note.files)
-                    case "files":
-                        on_files(note.files)
-                    case "figures":
-                        on_figures(self, note)
-                    case "dismissed":
-                        self.dismissed = self.stopping = True
+                self._take(note)
+                on_note(self, note)
+
+    def _take(self, note: Note) -> None:
+        match note.kind:
+            case "ready":
+                self.worker, self._longest_stop = note.worker, note.longest_stop
+                self.up.set()
+            case "due":
+                self.ask(note.text)
+            case "refused":
+                self.refusal = note.text
+            case "dismissed":
+                self.dismissed = self.stopping = True
+            case "stopped":
+                self.has_stopped = True
 
 
-async def spawn(
-    generation: int, on_files: OnFiles, on_figures: OnFigures, on_end: OnEnd
-) -> Replica:
+async def spawn(generation: int, on_note: OnNote, on_end: OnEnd) -> Replica:
     """Start the command of this process once more, at the end of a tether.
 
     In a process group of its own: Ctrl-C in a terminal reaches the supervisor alone.
@@ -157,7 +168,7 @@ async def spawn(
             env={**os.environ, VARIABLE: str(its.fileno())},
         )
     replica = Replica(process, writer, generation)
-    replica.follow(reader, on_files, on_figures, on_end)
+    replica.follow(reader, on_note, on_end)
     return replica
 
 

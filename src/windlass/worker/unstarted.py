@@ -1,0 +1,51 @@
+"""Jobs that were claimed and whose attempts have not begun, as another thread finds them.
+
+While a handler blocks the event loop, its thread changes nothing of all this but what the handler
+does. It may go on at any moment, so each step here is one that cannot be seen half done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import deque
+from collections.abc import Mapping
+
+from ..core.model import Job
+from .gathering import Gathering
+from .hand import Claim
+
+
+def popped(backlog: deque[Job | Gathering]) -> list[Job]:
+    """What waits for a slot, taken away."""
+    jobs: list[Job] = []
+    while True:
+        try:
+            part = backlog.popleft()
+        except IndexError:
+            return jobs
+        jobs += part.jobs if isinstance(part, Gathering) else [part]
+
+
+def withheld(running: Mapping[Claim, asyncio.Task[None]], taken: dict[Claim, bool]) -> list[Claim]:
+    """The attempts of which not one step was made; none will be, since they are in `taken` now.
+
+    An attempt looks there with its first step. One that begins in this very moment may find itself
+    there as False, and is not in the answer: then it gives its job back by itself.
+    """
+    found = []
+    for claim, task in list(running.items()):
+        if claim not in taken and _is_new(task):
+            taken[claim] = False
+            if _is_new(task):
+                taken[claim] = True
+                found.append(claim)
+    return found
+
+
+def _is_new(task: asyncio.Task[None]) -> bool:
+    coroutine = task.get_coro()
+    return (
+        inspect.iscoroutine(coroutine)
+        and inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED
+    )
