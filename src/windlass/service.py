@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import Final
 
-from .errors import StoreError, StoreUnavailable
+from .errors import SchemaMismatch, StoreError, StoreUnavailable
 
 log = logging.getLogger("windlass")
 
@@ -43,7 +43,8 @@ class Outage:
             if now - self._told_at < AGAIN:
                 return
             self._told_at, self._is_known = now, True
-        log.warning("the store did not answer, trying again: %s", error)
+        what = "did not answer" if isinstance(error, StoreUnavailable) else "cannot be used"
+        log.warning("the store %s, trying again: %s", what, error)
 
     def over(self) -> None:
         """It has answered."""
@@ -111,7 +112,7 @@ class Service(ABC):
             try:
                 await self.run()
                 return
-            except StoreUnavailable as error:
+            except (StoreUnavailable, SchemaMismatch) as error:
                 self.outage.note(error)
             except asyncio.CancelledError:
                 if self.stopping or is_being_cancelled():

@@ -220,3 +220,13 @@ def test_lines_can_be_json_and_handlers_lines_say_which_job_they_are_of(program:
     assert (line["message"], line["job_id"], line["task"]) == ("hello Ada", id, "greet")
     assert (line["queue"], line["attempt"], line["size"]) == ("default", 1, 3)
     assert lines[-1]["message"].endswith("stopped")
+
+
+def test_a_store_that_was_not_migrated_is_told_once_and_nothing_starts(program: Program) -> None:
+    url = "sqlite:///fresh.db?migrate=off"
+    with program.started("worker", "shop:app", "--url", url) as worker:
+        assert worker.wait(timeout=PATIENCE) == 1
+        assert worker.stderr is not None
+        (line,) = worker.stderr.read().splitlines()
+    assert "The tables of Windlass are missing" in line
+    assert line.endswith("run `windlass migrate`.")

@@ -15,6 +15,7 @@ from windlass.core.workers import WorkerInfo
 def alive(app: Windlass) -> WorkerInfo:
     """A worker that said so a moment ago; its clock is three minutes ahead of its start."""
     info = WorkerInfo("w1", "box", 42, ("mail:3", "low"), 10, system_clock() - 180_500, active=7)
+    info = msgspec.structs.replace(info, completed=5000, failed=2)
     app.client.block(lambda store: store.beat(info, 60_000), "", "")
     app.close()
     return info
@@ -23,8 +24,18 @@ def alive(app: Windlass) -> WorkerInfo:
 @pytest.mark.usefixtures("alive")
 def test_a_row_tells_where_what_and_how_busy(call: Call) -> None:
     head, row = call("workers").stdout.splitlines()
-    assert head.split() == ["id", "host", "pid", "queues", "active", "started", "seen"]
-    assert row.split()[:8] == ["w1", "box", "42", "mail:3,low", "7/10", "3", "min", "ago"]
+    assert head.split() == [
+        "id",
+        "host",
+        "pid",
+        "queues",
+        "active",
+        "completed",
+        "failed",
+        "started",
+        "seen",
+    ]
+    assert row.split()[:8] == ["w1", "box", "42", "mail:3,low", "7/10", "5,000", "2", "3"]
 
 
 def test_programs_get_the_same_with_moments(call: Call, alive: WorkerInfo) -> None:
@@ -40,6 +51,9 @@ def test_programs_get_the_same_with_moments(call: Call, alive: WorkerInfo) -> No
         "active": 7,
         "memory": 0,
         "quiet": False,
+        "fault": "",
+        "completed": 5000,
+        "failed": 2,
     }
 
 
@@ -85,6 +99,17 @@ def test_a_quiet_worker_is_listed_as_one(call: Call, app: Windlass, alive: Worke
     app.client.block(lambda store: store.beat(quiet, 60_000), "", "")
     app.close()
     assert "7/10 quiet" in call("workers").stdout
+
+
+def test_a_worker_that_cannot_work_is_listed_with_the_reason(
+    call: Call, app: Windlass, alive: WorkerInfo
+) -> None:
+    stuck = msgspec.structs.replace(alive, fault="The event loop has been blocked for 7 s.")
+    app.client.block(lambda store: store.beat(stuck, 60_000), "", "")
+    app.close()
+    head, row = call("workers").stdout.splitlines()
+    assert head.split()[-1] == "fault"
+    assert row.endswith("The event loop has been blocked for 7 s.")
 
 
 @pytest.mark.usefixtures("alive")

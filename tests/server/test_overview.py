@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.server.conftest import Serve, Working
@@ -184,11 +185,14 @@ async def test_what_was_done_is_told_by_time(api: Served) -> None:
 
 async def test_workers_tell_whether_they_are_quiet_and_how_large(api: Served) -> None:
     info = WorkerInfo("w-1", "host", 1, ("*",), 4, 0, 2, memory=1024, quiet=True)
+    info = msgspec.structs.replace(info, fault="It is stuck.", completed=7, failed=1)
     await api.store.beat(info, 60_000)
     await api.store.beat(WorkerInfo("w-2", "host", 2, ("*",), 4, 0), 60_000)
     first, second = (await api.get("workers")).json["workers"]
     assert (first["memory"], first["quiet"]) == (1024, True)
+    assert (first["fault"], first["completed"], first["failed"]) == ("It is stuck.", 7, 1)
     assert (second["memory"], second["quiet"]) == (None, False)
+    assert (second["fault"], second["completed"], second["failed"]) == (None, 0, 0)
     crew = (await overview(api))["crew"]
     assert crew == {"workers": 2, "quiet": 1, "slots": 8, "active": 2}
 

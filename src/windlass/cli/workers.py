@@ -22,9 +22,13 @@ COLUMNS: Final = (
     Column("pid", number=True),
     Column("queues"),
     Column("active", number=True),
+    Column("completed", number=True),
+    Column("failed", number=True),
     Column("started"),
     Column("seen"),
 )
+FAULT: Final = Column("fault")
+"""Only shown while there is one."""
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -33,7 +37,8 @@ COLUMNS: Final = (
 @json_option
 @click.pass_context
 def workers(ctx: click.Context, app: AppName | None, url: str | None, as_json: bool) -> None:
-    """List the workers that are alive: where they run, what they serve, how busy they are.
+    """List the workers that are alive: where they run, what they serve, how busy they are, how many
+    attempts they have completed and failed, and why one cannot work.
 
     A worker that ends takes itself off the list; one that dies is off it after a short while.
     The commands below direct workers of the list. They follow within seconds.
@@ -47,6 +52,9 @@ def workers(ctx: click.Context, app: AppName | None, url: str | None, as_json: b
         known = ask(found, lambda store: store.workers())
     if as_json:
         print_json([_record(worker) for worker in known])
+    elif any(worker.fault for worker in known):
+        rows = [(*_row(worker), one_line(worker.fault)) for worker in known]
+        print_table((*COLUMNS, FAULT), rows)
     elif known:
         print_table(COLUMNS, [_row(worker) for worker in known])
     else:
@@ -128,6 +136,9 @@ def _record(worker: WorkerInfo) -> dict[str, Any]:
         "active": worker.active,
         "memory": worker.memory,
         "quiet": worker.quiet,
+        "fault": worker.fault,
+        "completed": worker.completed,
+        "failed": worker.failed,
         "started_at": iso(worker.started_at),
         "seen_at": iso(worker.seen_at),
     }
@@ -141,6 +152,8 @@ def _row(worker: WorkerInfo) -> Sequence[str]:
         str(worker.pid),
         ",".join(worker.queues),
         f"{active} quiet" if worker.quiet else active,
+        f"{worker.completed:,}",
+        f"{worker.failed:,}",
         relative(worker.started_at),
         relative(worker.seen_at),
     )

@@ -67,7 +67,10 @@ def busy() -> Look:
     return look(
         queue("mail", pending=1_234, active=2, retry=1, dead=12_345),
         queue("reports", pending=3, paused=True),
-        workers=[worker("w1", "mail:3", active=2), worker("w2", memory=123_456_789, quiet=True)],
+        workers=[
+            worker("w1", "mail:3", active=2),
+            worker("w2", memory=123_456_789, quiet=True, completed=7, failed=1),
+        ],
         oldest={"mail": NOW - 61_000, "reports": NOW - HOUR},
         active=[
             job("a1", State.ACTIVE, progress=Progress(45.4, "half\nway")),

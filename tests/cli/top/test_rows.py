@@ -63,9 +63,17 @@ def test_a_worker_has_its_place_its_queues_its_slots_and_its_memory() -> None:
         "memory": "123 MB",
         "up": "1 h",
         "heard of": "3 s ago",
+        "completed": "7",
+        "failed": "1",
         "": "quiet",
     }
     assert (shown(pane)["queues"], shown(pane)["memory"], shown(pane)[""]) == ("mail:3", "", "")
+
+
+def test_a_worker_that_cannot_work_says_why() -> None:
+    pane = workers(look(workers=[worker("w", fault="The event loop has been blocked for 7 s.")]))
+    assert shown(pane)[""] == "The event loop has been blocked for 7 s."
+    assert styles(pane)["The event loop has been blocked for 7 s."] is Style.BAD
 
 
 def test_a_worker_without_a_free_slot_stands_out() -> None:

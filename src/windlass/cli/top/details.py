@@ -77,6 +77,9 @@ def _worker(worker: WorkerInfo, look: Look) -> Iterator[str]:
     yield _fact("slots", f"{worker.active} of {worker.concurrency} busy")
     if worker.memory:
         yield _fact("memory", size(worker.memory))
+    if worker.fault:
+        yield _fact("fault", worker.fault)
+    yield _fact("completed", f"{worker.completed:,}; {worker.failed:,} attempts failed")
     if worker.quiet:
         yield _fact("quiet", "it claims no more jobs")
     yield _fact("started", f"{iso(worker.started_at)} ({span(look.now - worker.started_at)} ago)")

@@ -114,7 +114,9 @@ def workers(look: Look) -> Pane:
         Column("memory", right=True, rank=2),
         Column("up", right=True, rank=3, usual=TIME),
         Column("heard of", right=True, rank=4),
-        Column("", rank=1),
+        Column("completed", right=True, rank=6),
+        Column("failed", right=True, rank=5),
+        Column("", least=8, rank=1),
     )
     return Pane("workers", columns, [_worker(each, look) for each in found], "none is heard of")
 
@@ -129,7 +131,11 @@ def _worker(worker: WorkerInfo, look: Look) -> Row:
         Cell(size(worker.memory) if worker.memory else ""),
         Cell(span(look.now - worker.started_at)),
         Cell(f"{span(look.now - worker.seen_at)} ago"),
-        Cell("quiet" if worker.quiet else "", Style.WARN),
+        Cell(short(worker.completed)),
+        Cell(short(worker.failed)),
+        Cell(_text(worker.fault), Style.BAD)
+        if worker.fault
+        else Cell("quiet" if worker.quiet else "", Style.WARN),
     )
     return Row(worker.id, cells)
 

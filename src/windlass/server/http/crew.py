@@ -32,6 +32,12 @@ class WorkerView(msgspec.Struct, frozen=True):
     """bytes of its process that are resident; null if it does not tell"""
     quiet: bool
     """it claims nothing, as it was told"""
+    fault: str | None
+    """why it cannot work, though it lives"""
+    completed: int
+    """jobs that it has completed since its start"""
+    failed: int
+    """attempts that have failed there"""
 
 
 class WorkerList(msgspec.Struct, frozen=True):
@@ -57,6 +63,9 @@ def worker_view(worker: WorkerInfo) -> WorkerView:
         iso(worker.seen_at),
         worker.memory or None,
         worker.quiet,
+        worker.fault or None,
+        worker.completed,
+        worker.failed,
     )
 
 

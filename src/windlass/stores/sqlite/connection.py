@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.clock import Clock
-from ...errors import StoreError, StoreUnavailable
+from ...errors import SchemaMismatch, StoreError, StoreUnavailable
 from ...interrupts import obey
 from ..sql.operation import Bulk, Plan, Row, Rows, Statement, run
 from .gate import GATE
@@ -25,6 +25,9 @@ WIDTHS: Final = (50, 12, 4)
 """How many rows go into one statement, as long as there are so many."""
 
 LONGEST_NAP: Final = 0.01
+NOT_THERE: Final = ("no such table: windlass_", "no such column: ")
+"""How errors begin where the schema is not the one that this code knows."""
+
 BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 PASSING: Final = BUSY | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 
@@ -150,6 +153,11 @@ class Connection:
 
     def fault(self, error: sqlite3.Error) -> StoreError:
         """The error in our words: what may pass by itself is told from what will not."""
+        if str(error).startswith(NOT_THERE):
+            return SchemaMismatch(
+                f"The tables of Windlass are missing or of another version ({error}) in the SQLite "
+                f"file {self._settings.path}: run `windlass migrate`."
+            )
         text = not_written(self._settings.path, error)
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return StoreUnavailable(text) if code in PASSING else StoreError(text)

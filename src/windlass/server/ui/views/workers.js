@@ -28,7 +28,8 @@ export default function Workers() {
                   <thead>
                     <tr>
                       <th scope="col">Worker</th><th scope="col">Queues</th><th scope="col">Busy slots</th>
-                      <th scope="col">Runs now</th><th scope="col" class="number">Memory</th>
+                      <th scope="col">Runs now</th><th scope="col" class="number">Completed</th>
+                      <th scope="col" class="number">Failed</th><th scope="col" class="number">Memory</th>
                       <th scope="col" class="number">Started</th><th scope="col" class="number">Heard of</th>
                       ${may("operate") && html`<th scope="col"><span class="unseen">Actions</span></th>`}
                     </tr>
@@ -47,10 +48,10 @@ export default function Workers() {
 }
 
 function Row({ worker }) {
-  const { id, host, pid, queues, active, concurrency, memory, quiet } = worker;
+  const { id, host, pid, queues, active, concurrency, memory, quiet, fault, completed, failed } = worker;
   return html`<tr data-row>
     <th scope="row">
-      <span title=${id}>${host} <span class="muted">pid ${pid}</span></span> ${quiet && html`<span class="mark mark-warns">quiet</span>`}
+      <span title=${id}>${host} <span class="muted">pid ${pid}</span></span> ${quiet && html`<span class="mark mark-warns">quiet</span>`} ${fault && html`<span class="mark mark-warns">${fault}</span>`}
     </th>
     <td class="wide-text" data-label="queues">
       ${queues.map((name, index) => html`${index > 0 && ", "}${name === "*" ? "all" : html`<a class="quiet" href=${to`ui/queues/${name}`}>${name}</a>`}`)}
@@ -59,6 +60,8 @@ function Row({ worker }) {
       <span class="slots"><progress class="progress" max=${concurrency} value=${active} aria-label="Busy slots"></progress> ${count(active)} of ${count(concurrency)}</span>
     </td>
     <td data-label="runs now"><${Running} worker=${worker} /></td>
+    <td class="number" data-label="completed">${count(completed)}</td>
+    <td class="number" data-label="failed">${count(failed)}</td>
     <td class="number" data-label="memory">${size(memory)}</td>
     <td class="number" data-label="started"><${Moment} at=${worker.started_at} /></td>
     <td class="number" data-label="heard of"><${Moment} at=${worker.seen_at} /></td>
