@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from windlass.errors import StoreUnavailable
-from windlass.service import LONGEST_BACKOFF, Service
+from windlass.service import LONGEST_BACKOFF, Outage, Service
 from windlass.testing.work import until
 
 FIRST_BACKOFF = 0.05
@@ -97,6 +97,39 @@ async def test_a_store_that_does_not_answer_is_a_warning_and_not_a_traceback(
     assert record.levelno == logging.WARNING
     assert record.exc_info is None
     assert record.getMessage() == "the store did not answer, trying again: no answer"
+
+
+async def test_parts_that_share_an_outage_tell_it_once_and_that_it_is_over_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    outage = Outage()
+    outage.over()
+    parts = [Part(*[fail(StoreUnavailable("no answer"))] * 3) for _ in range(6)]
+    for part in parts:
+        part.outage = outage
+        part.start()
+    await until(lambda: all(part.starts == 4 for part in parts))
+    assert outage.stands
+    outage.over()
+    outage.over()
+    for part in parts:
+        await part.stop()
+    assert caplog.messages == [
+        "the store did not answer, trying again: no answer",
+        "the store answers again, after 0 s",
+    ]
+    assert not outage.stands
+
+
+async def test_a_part_that_is_halted_says_no_last_words() -> None:
+    part = Part()
+    part.start()
+    await until(lambda: part.starts == 1)
+    part.halt()
+    assert part.stopping
+    async with asyncio.timeout(10):
+        await part.stop()
 
 
 async def test_a_cancellation_from_within_does_not_end_it_in_silence() -> None:

@@ -52,6 +52,15 @@ def test_it_has_three_pages(port: int) -> None:
     assert get(port, "/metrics", "POST")[0] == 501
 
 
+def test_a_process_that_is_to_be_replaced_is_not_alive() -> None:
+    number = free_port()
+    reason = "The event loop has been blocked for 61 s."
+    served = Endpoint("127.0.0.1", number, lambda: Answer(b""), lambda: reason, lambda: reason)
+    served.start()
+    assert get(number, "/livez") == (503, f"{reason}\n")
+    served.stop()
+
+
 def test_a_page_that_fails_takes_nothing_down() -> None:
     def broken() -> Answer:
         raise LookupError

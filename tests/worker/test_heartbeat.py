@@ -115,6 +115,26 @@ async def test_a_worker_tells_how_many_jobs_it_runs(
     await worker.stop()
 
 
+async def test_a_worker_tells_how_many_jobs_it_has_completed_and_how_many_attempts_failed(
+    app: Windlass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "BEAT", 0.02)
+
+    @app.task(max_retries=1, backoff=0)
+    async def work(n: int) -> None:
+        if n == 0:
+            raise ValueError
+
+    store = await app.client.store()
+    await app.aenqueue_many([work.call(n) for n in range(4)])
+    worker = await app.worker()
+    await worker.start()
+    async with asyncio.timeout(20):
+        while [(each.completed, each.failed) for each in await store.workers()] != [(3, 2)]:
+            await asyncio.sleep(0.01)
+    await worker.stop()
+
+
 async def test_the_last_progress_before_the_end_is_kept(app: Windlass) -> None:
     @app.task(context=True)
     async def climb(ctx: Context) -> None:
