@@ -29,7 +29,7 @@ def test_a_process_that_was_told_to_stop_is_not_replaced_and_the_last_one_ends_i
         assert {run.pid for run in ship.await_runs(2)} == set(pids)
         assert worker.wait(40) == 0
     assert len(ship.started()) == 2
-    assert "nobody takes its place: 0 left" in ship.log()
+    assert "its place stays empty: 0 left" in ship.log()
     assert "Traceback" not in ship.log()
 
 
@@ -38,7 +38,7 @@ def test_the_others_go_on(ship: Ship) -> None:
         one, other = ship.working(2)
         until(lambda: set(ship.workers()) == {one, other}, "both to be on the list")
         dismiss(ship, one)
-        ship.await_log("nobody takes its place: 1 left")
+        ship.await_log("its place stays empty: 1 left")
         assert f"process {one} ended with exit code 0" in ship.log()
         ship.enqueue("haul", [(1,)])
         assert ship.await_runs(1) == [(1, other)]

@@ -177,7 +177,10 @@ def test_a_port_that_is_taken_is_said(call: Call) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = call("server", "--grpc-port", "-1", "--http-port", str(port))
-    assert f"127.0.0.1:{port} cannot be listened on" in refused(done)
+    assert refused(done) == (
+        f"127.0.0.1:{port} cannot be listened on: Address already in use; choose another "
+        "--http-port or --host."
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -101,6 +101,30 @@ async def test_a_dead_job_is_an_error_and_says_why_it_is_not_tried_again(
     ]
 
 
+async def test_arguments_that_do_not_fit_are_likely_those_of_other_code(
+    app: Windlass, records: Callable[[], list[logging.LogRecord]]
+) -> None:
+    ours = Windlass("memory://")
+    ours.client = app.client
+
+    @app.task
+    def send(x: int) -> None: ...
+
+    @ours.task(name="send")
+    def another(x: int, y: int) -> None: ...
+
+    await send.aenqueue(1)
+    await work(ours)
+    assert (
+        records()[-1]
+        .getMessage()
+        .endswith(
+            "missing a required argument: 'y'; it takes (x: int, y: int). It is dead now. Was it "
+            "enqueued by older code, or by another app on this store with a task of this name?"
+        )
+    )
+
+
 async def test_the_start_and_the_end_of_a_job_have_a_line_each(
     app: Windlass, records: Callable[[], list[logging.LogRecord]]
 ) -> None:

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+from pathlib import Path
 
 import pytest
 
+from tests.app.engines import ENGINES, url_of
 from windlass import Limit, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.states import State
@@ -12,6 +14,12 @@ from windlass.testing.work import counts
 from windlass.worker.burst import is_timed
 
 PATIENCE = 30
+
+
+@pytest.fixture(params=ENGINES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each engine: idle is what a store says it is."""
+    return url_of(request, tmp_path)
 
 
 async def burst(app: Windlass, settings: WorkerSettings | None = None) -> None:

@@ -16,6 +16,7 @@ from ..core.clock import to_datetime
 from ..core.model import NEVER, Failure, Job, Transition
 from ..core.outcome import outside
 from ..core.states import State
+from ..errors import InvalidArguments
 from .fields import JOBS, job_fields
 
 log = logging.getLogger(JOBS)
@@ -26,6 +27,8 @@ WINDOW: Final = 1.0
 
 SUMMARY: Final = 10.0
 """How often it is told how many jobs had no lines, after the first time."""
+
+MISFIT: Final = InvalidArguments.__name__
 
 _UNITS: Final = ((172_800, 86_400, "d"), (7_200, 3_600, "h"), (120, 60, "min"))
 
@@ -176,9 +179,13 @@ def _attempts(job: Job) -> int:
 
 def _next(job: Job, move: Transition) -> str:
     if move.state is State.DEAD:
-        return "It is dead now" + (
-            ": this error is not tried again." if job.attempt <= job.spec.max_retries else "."
-        )
+        if move.error is not None and move.error.kind == MISFIT:
+            return (
+                "It is dead now. Was it enqueued by older code, or by another app on this store "
+                "with a task of this name?"
+            )
+        again = job.attempt <= job.spec.max_retries
+        return "It is dead now: this error is not tried again." if again else "It is dead now."
     return f"Next try in {spoken(move.delay / 1000)}." if move.delay else "Next try at once."
 
 
