@@ -46,7 +46,7 @@ bench: $(VENV)/.dev  ## Measure throughput and latency
 	@scripts/servers || echo "Going on without them."
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-soak: $(VENV)/.dev  ## Kill processes and servers for SECONDS (600), and count what was lost
+soak: $(VENV)/.dev  ## Kill processes and servers for SECONDS (600), then stop handlers, and count what was lost
 	@scripts/servers
 	@$(BIN)/python -m tests.chaos.soak $(SECONDS) $(ARGS)
 

@@ -20,7 +20,7 @@ from .core.clock import Clock
 from .core.codec import Codecs, encode_result, too_large
 from .core.model import Job, NewJob, Receipt
 from .core.states import FINISHED
-from .errors import StoreUnavailable, UnknownJob, WindlassError, WrongState
+from .errors import AttemptStopped, StoreUnavailable, UnknownJob, WindlassError, WrongState
 from .intake import Intake, Made, Request, bring_late, tell_of
 from .interrupts import uninterrupted
 from .observe.events import Events
@@ -134,16 +134,19 @@ class Client:
         self, jobs: Sequence[NewJob], call: str, instead: str, connection: object = None
     ) -> Sequence[Receipt]:
         """Have jobs stored for a caller without an event loop; over its own connection, if any."""
-        with uninterrupted:
-            try:
-                if connection is None:
-                    return self.block(lambda store: store.insert(jobs), call, instead)
-                from .stores.guest.insert import insert_on
+        try:
+            if connection is None:
+                return self.block(lambda store: store.insert(jobs), call, instead)
+            from .stores.guest.insert import insert_on
 
+            with uninterrupted:
                 return insert_on(connection, self.unopened, jobs, call, instead)
-            except BaseException as error:
-                self._reject(jobs, error)
-                raise
+        except AttemptStopped:
+            # Raised when the jobs were stored, most likely.
+            raise
+        except BaseException as error:
+            self._reject(jobs, error)
+            raise
 
     def enqueue_on(
         self, connection: object, jobs: Sequence[NewJob], made: Made[T], call: str, instead: str

@@ -286,7 +286,8 @@ class AttemptStopped(BaseException):
     """Raised into the thread of a blocking handler whose time is up or whose job is called off.
 
     As `asyncio.CancelledError` is for async handlers: no `Exception`, so that a handler that
-    catches all of these ends all the same. Catch it to clean up, then raise it again.
+    catches all of these ends all the same. Catch it to clean up, then raise it again; it is raised
+    once, and not within a call of the library.
     """
 
 

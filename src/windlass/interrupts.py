@@ -35,11 +35,15 @@ class Interruptible:
     """the thread, while the call runs"""
     unended: Sequence[Callable[[], object]] = ()
     """what is to be done when the call is over, since nobody else did it"""
+    lock: threading.Lock
+    """there once the call is asked; written in C, so that `with` it leaves nothing behind"""
     _due = False
 
-    def __init__(self) -> None:
-        # Of C, so that `with` leaves nothing behind if the exception comes within.
-        self.lock: Final = threading.Lock()
+    def ask(self) -> None:
+        """Have the call stop at the next place where it may. By one thread alone."""
+        if not self.asked:
+            self.lock = threading.Lock()
+            self.asked = True
 
     def begin(self) -> None:
         _here.call = self
@@ -47,9 +51,9 @@ class Interruptible:
 
     def end(self) -> None:
         """No exception comes from now on; one that is on its way is raised here."""
-        with self.lock:
-            self.thread = None
-        self._meet()
+        self.thread = None
+        if self.asked:
+            self._meet()
         _here.call = None
 
     def enter(self) -> None:
@@ -57,10 +61,7 @@ class Interruptible:
         self.depth = depth + 1
         if self.asked and not depth:
             try:
-                with self.lock:  # the sender is not between its look and its sending
-                    sent = self.sent
-                if sent:
-                    self._meet()
+                self._meet()
             except AttemptStopped:
                 self.met = self._due = True
 
@@ -86,7 +87,9 @@ class Interruptible:
 
     def _meet(self) -> None:
         """Have an exception that was sent raised here, if it was not raised before."""
-        if self.sent and not self.met:
+        with self.lock:  # the sender is not between its look and its sending
+            is_coming = self.sent and not self.met
+        if is_coming:
             # Each takes the interpreter anew, which looks then for what was sent.
             time.sleep(0)
             time.sleep(0)

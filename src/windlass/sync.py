@@ -227,10 +227,10 @@ class Handles(Generic[H]):
     def block(self, act: Callable[[H], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
         """Run `act` for a caller without an event loop."""
         refuse_in_loop(call, instead)
-        with uninterrupted:
-            if self._ends:
+        if self._ends:
+            with uninterrupted:
                 self._leave_closed_loops()
-            return self.run(act)
+        return self.run(act)
 
     def run(self, act: Callable[[H], Coroutine[Any, Any, T]]) -> T:
         """The same where it is known that there is no event loop."""

@@ -42,7 +42,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def test_a_store_can_be_used_after_ctrl_c_at_any_step_of_a_call(place: str) -> None:
     app = Windlass(place)
     task = app.task(name="any")(len)
-    number = task.enqueue("x").id and 0
+    task.enqueue("x")
+    number = 0
     while True:
         number += 1
         interrupt = Interrupt(number)

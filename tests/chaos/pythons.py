@@ -67,7 +67,7 @@ def _runs(program: Path, version: str) -> bool:
 
 
 def _project() -> dict[str, dict[str, dict[str, list[str]]]]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))  # type: ignore[return-value]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 def _quietly(*command: object) -> None:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -67,16 +68,16 @@ def soak(stops: int, stores: Sequence[str], versions: Sequence[str], console: Co
     return broken
 
 
-def _stopped(python: Path, url: str, stops: int) -> dict[str, object]:
+def _stopped(python: Path, url: str, stops: int) -> dict[str, Any]:
     """What the program has found; that it came to no end is a finding too."""
-    nothing = {"stops": 0, "begun": 0, "left": 0, "seconds": 0}
-    command = [python, "-m", "tests.chaos.stops", url, str(stops)]
+    nothing: dict[str, Any] = {"stops": 0, "begun": 0, "left": 0, "seconds": 0}
+    command = [str(python), "-m", "tests.chaos.stops", url, str(stops)]
     limit = 60 + stops * LONGEST
     try:
         done = subprocess.run(
             command, cwd=pythons.ROOT, capture_output=True, text=True, timeout=limit
         )
-        found: dict[str, object] = json.loads(done.stdout)
+        found: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return {**nothing, "problems": [f"it did not end within {limit:g} s"]}
     except json.JSONDecodeError:

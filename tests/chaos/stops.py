@@ -140,7 +140,8 @@ class Stops:
     async def run(self, wanted: int) -> list[str]:
         """What is wrong after so many stops; nothing should be."""
         await self._prepare()
-        worker = await self.app.worker(WorkerSettings(concurrency=CONCURRENCY, log_level="info"))
+        settings = WorkerSettings(queues=("default",), concurrency=CONCURRENCY)
+        worker = await self.app.worker(settings)
         with _logging_to_nowhere(), self._counting_left():
             await worker.start()
             try:
@@ -263,7 +264,12 @@ def main() -> int:
     stops = Stops(url)
     problems = asyncio.run(stops.run(wanted))
     seconds = round(time.monotonic() - began, 1)
-    found = {"stops": stops.stopped, "begun": stops.begun, "left": stops.left, "seconds": seconds}
+    found: dict[str, Any] = {
+        "stops": stops.stopped,
+        "begun": stops.begun,
+        "left": stops.left,
+        "seconds": seconds,
+    }
     found["problems"] = problems
     print(json.dumps(found))  # noqa: T201
     return bool(problems)

@@ -39,7 +39,7 @@ def stop(call: Interruptible, root: CodeType) -> bool:
 
     `root` is the code that makes the call. Not for the thread of the call itself.
     """
-    call.asked = True
+    call.ask()
     with call.lock:
         thread = call.thread
         if thread is None or call.sent:
