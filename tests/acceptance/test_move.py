@@ -141,7 +141,7 @@ def test_every_job_is_run_once_while_the_app_moves(place: Place) -> None:
     app.close()
 
 
-def test_a_job_whose_worker_died_moves_with_the_attempt_that_it_cost(place: Place) -> None:
+def test_a_job_whose_worker_died_moves_and_runs_there(place: Place) -> None:
     worker = place.worker(place.source, lease=1.0)
     app = app_on(place.source, place.folder)
     app.tasks["gate"].using(id="job").enqueue()
@@ -151,11 +151,14 @@ def test_a_job_whose_worker_died_moves_with_the_attempt_that_it_cost(place: Plac
     worker.wait()
     (place.folder / "gate").touch()
     assert place.move() == 1
+    app = app_on(place.target, place.folder)
+    assert jobs(app, {"job"})[0].lost == 1
+    app.close()
     place.worker(place.target)
     until(lambda: place.runs()["job"] == 2, "the job to start again")
     app = app_on(place.target, place.folder)
     until(lambda: jobs(app, {"job"})[0].state is State.COMPLETED, "the job to be completed")
     lines = [line.split() for line in (place.folder / RUNS).read_text().splitlines()]
-    assert [line[1] for line in lines] == ["1", "2"]
+    assert [line[1] for line in lines] == ["1", "1"], "a lost worker cost the job an attempt"
     assert int(lines[1][2]) > int(lines[0][2]), "a fence did not grow across the move"
     app.close()

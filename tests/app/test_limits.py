@@ -115,14 +115,12 @@ async def test_a_function_must_make_a_text(option: str) -> None:
     assert not await counts(await app.client.store())
 
 
-def test_a_step_has_no_arguments_to_make_a_key_of() -> None:
+def test_a_text_is_the_key_of_a_step_too() -> None:
     app = Windlass("memory://")
 
     @app.task(sequence=lambda order: f"order:{order}")
     async def ship(order: int) -> None: ...
 
-    with pytest.raises(InvalidOption, match="sequence must be a text here: what flows into a step"):
-        ship.step()
     assert ship.using(sequence="all").step().job.spec.lane is not None
 
 

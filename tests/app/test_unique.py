@@ -267,9 +267,9 @@ async def test_neither_schedules_nor_steps_have_keys() -> None:
     with pytest.raises(InvalidOption, match="cannot have id, delay, at, unique"):
         app.cron("@hourly")(task)
     app.cron("@hourly", unique=None)(task)
-    with pytest.raises(InvalidOption, match="unique=None takes a key off"):
-        task.step()
-    task.using(unique=None).step()
+    with pytest.raises(InvalidOption, match="each step has to run whoever holds a key"):
+        task.using(unique="mine").step()
+    assert task.step().job.unique is None
 
 
 async def test_middleware_that_changes_a_job_leaves_what_it_is_unique_by(app: Windlass) -> None:

@@ -95,7 +95,7 @@ async def test_a_lost_answer_to_claim_leaves_the_jobs_to_their_lease(app: Windla
     assert await job.aresult(timeout=20) == "done"
     await worker.stop()
     await rescuing.stop()
-    assert (await job.aget()).attempt == 2
+    assert (await job.aget()).attempt == 1
 
 
 async def test_no_more_is_claimed_than_there_are_slots_while_nothing_can_be_written(
