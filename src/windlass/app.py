@@ -100,7 +100,8 @@ class Windlass(Producer):
                 max_payload,
                 self.registry.middleware,
                 self.registry.overrides,
-            )
+            ),
+            self.registry,
         )
         self.schedules = Schedules(self._wire, self.registry)
         self.history = History(partial(history_settings, history), clock)

@@ -7,6 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
+from .admin.dead_jobs import DeadJobs
+from .admin.jobs import Jobs
+from .admin.queues import Queues
+from .admin.workers import Workers
 from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
 from .client import Reason
 from .core.model import NewJob, Receipt
@@ -18,7 +22,7 @@ from .intake import Made
 from .observe.events import Observer
 from .stores.contract import Store
 from .sync import need_loop, refuse_in_loop
-from .task import Call, Wire, duplicate
+from .task import Call, Registry, Wire, duplicate
 from .workflows.order import refuse_disorder
 
 R = TypeVar("R")
@@ -27,10 +31,15 @@ R = TypeVar("R")
 class Producer:
     """The part of an app that brings jobs to the store and finds them there."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, registry: Registry | None = None) -> None:
         self._wire = wire
         self.client = wire.client
         self.codecs = wire.codecs
+        known = Registry() if registry is None else registry
+        self.queues = Queues(wire, known)
+        self.jobs = Jobs(wire, known)
+        self.dead = DeadJobs(wire, known)
+        self.workers = Workers(wire, known)
 
     @property
     def wire(self) -> Wire:

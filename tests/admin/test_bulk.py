@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from windlass.admin import bulk
-from windlass.admin.bulk import Selection, Total, change_all, count
+from windlass.admin.bulk import Total, change_all, count
 from windlass.admin.change import BATCH, DELETE_DEAD, REPLAY, delete
+from windlass.admin.selection import Selection
 from windlass.core.model import JobQuery, Page, Spec
 from windlass.core.states import State
 from windlass.stores.memory import MemoryStore
@@ -69,7 +70,7 @@ async def test_only_what_finished_before_a_moment(store: MemoryStore, clock: Fak
     await bring(store, "at it", State.DEAD)
     clock.advance(60)
     await bring(store, "young", State.DEAD)
-    selection = Selection(states=(State.DEAD,), finished_before=moment)
+    selection = Selection(states=(State.DEAD,), until=moment)
     assert await change_all(store, DELETE_DEAD, selection, 3) == Total(1)
     assert [await state_of(store, id) for id in ("old", "at it", "young")] == [
         None,

@@ -10,8 +10,8 @@ from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
 from tests.server.stream import following
 from windlass import Windlass, chain
+from windlass.admin import scan
 from windlass.core.states import State
-from windlass.server.http import scan
 from windlass.testing.jobs import new_job
 from windlass.testing.work import work
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from ..core.codec import Codecs
 from ..core.model import Job
 from ..core.states import DELETABLE, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
+from ..errors import InvalidOption
 from ..stores.contract import Store
+from .replay import replay
 
 BATCH: Final = 500
 """Jobs in one step of the store: long enough to be quick, short enough to let workers in."""
@@ -25,6 +28,19 @@ class Change(NamedTuple):
     """whether it is also for jobs that are so damaged that no store can show them"""
 
 
+def fitting(change: Change, asked: Sequence[State]) -> tuple[State, ...]:
+    """The states in which jobs are looked for, in the order in which a job goes through them."""
+    states = tuple(state for state in State if state in change.states)
+    if asked:
+        states = tuple(state for state in states if state in asked)
+    if not states:
+        raise InvalidOption(
+            f"No job can be {change.done} that is {', '.join(asked)}; it must be "
+            f"{', '.join(sorted(change.states))}."
+        )
+    return states
+
+
 class Answer(NamedTuple):
     """The ids that were changed, and a sentence for each that was not."""
 
@@ -33,7 +49,14 @@ class Answer(NamedTuple):
 
 
 CANCEL: Final = Change("cancelled", LIVE, lambda store, ids: store.cancel(ids))
-REPLAY: Final = Change("replayed", REPLAYABLE, lambda store, ids: store.replay(ids))
+
+
+def replaying(codecs: Codecs) -> Change:
+    """The change to another run; of a workflow as a whole, which these codecs can read."""
+    return Change("replayed", REPLAYABLE, lambda store, ids: replay(store, codecs, ids))
+
+
+REPLAY: Final = replaying(Codecs())
 
 
 def delete(states: frozenset[State] = DELETABLE) -> Change:
@@ -103,7 +126,7 @@ def _reason(change: Change, id: str, job: Job | None) -> str:
     cannot = f"Job {id} cannot be {change.done}"
     if job.state not in change.states:
         return f"{cannot}: it is {job.state}."
-    if change is REPLAY and job.unique is not None:
+    if change.done == "replayed" and job.unique is not None:
         return f"{cannot}: another job that is not finished has its unique key {job.unique}."
     return (
         f"{cannot}: it was changed by someone else just now, or its record is damaged; "

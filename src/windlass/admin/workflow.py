@@ -13,7 +13,7 @@ from ..core.ids import new_id
 from ..core.model import Job, NewJob, Receipt
 from ..core.states import LIVE, REPLAYABLE, State
 from ..core.step import Part, Step
-from ..errors import InvalidOption, UsageError, WrongState
+from ..errors import CorruptRecord, InvalidOption, UsageError, WrongState
 from ..handle import JobHandle
 from ..members import BATCH, declared, get_all, is_spread, members, result_of, spread_over
 from ..stores.contract import Store
@@ -226,7 +226,12 @@ class WorkflowHandle(JobHandle[R_co]):
 
 async def jobs_of(store: Store, codecs: Codecs, id: str) -> Sequence[Job]:
     """The jobs of a workflow, those last that were added; none that is gone."""
-    number = declared(codecs, await get_job(store, id))
+    judge = await get_job(store, id)
+    try:
+        number = declared(codecs, judge)
+    except CorruptRecord:
+        # In a codec that is not known here: they are found one after the other.
+        number = 0
     return [job async for job in members(store, id, number)]
 
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import click
 
-from ..admin.bulk import Selection, Total, change_all, count
+from ..admin.bulk import Total, change_all, count
 from ..admin.change import Change, change_jobs
+from ..admin.selection import Selection
 from ..app import Windlass
 from .bar import Bar
 from .cancelled import Cancelled

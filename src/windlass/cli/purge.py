@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from ..admin.bulk import Selection
 from ..admin.change import delete
+from ..admin.queues import purging
 from ..core.states import State
 from .changed import Bulk, change_in_bulk
 from .confirm import confirm, yes_option
@@ -16,8 +16,6 @@ from .target import AppName, app_option, existing, json_option, url_option
 from .values import name
 
 STATES: Final = [state for state in State if state is not State.ACTIVE]
-WAITING: Final = (State.BLOCKED, State.SCHEDULED, State.RETRY, State.PENDING)
-"""In the order in which jobs move on: one that does so meanwhile is found all the same."""
 
 
 @click.command()
@@ -49,11 +47,10 @@ def purge(
     Running jobs are never touched, finished ones only if --state asks for them. Asks first,
     unless --yes is given. Exits with 3 if there was nothing to delete.
     """
-    chosen = tuple(State(state) for state in dict.fromkeys(states)) or WAITING
+    selection = purging(queue, [State(state) for state in dict.fromkeys(states)], task)
     of_task = "" if task is None else f" of the task {task}"
-    what = f"{_listed(chosen)} jobs{of_task} in the queue {queue}"
-    selection = Selection(states=chosen, queue=queue, task=task)
-    bulk = Bulk(delete(frozenset(chosen)), selection, what, "Deleting")
+    what = f"{_listed(selection.states)} jobs{of_task} in the queue {queue}"
+    bulk = Bulk(delete(frozenset(selection.states)), selection, what, "Deleting")
 
     def ask_first(most: int) -> None:
         confirm(f"Delete {'up to ' if task else ''}{most:,} {what}, for good?", yes)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
+from ..admin.queues import Switched
+from ..admin.queues import switch as switching
 from ..app import Windlass
-from ..core.model import QueueStats
-from ..stores.contract import Store
 from .output import print_json
 from .target import ask
 from .text import one_line
@@ -17,39 +17,24 @@ from .text import one_line
 def switch(app: Windlass, queues: Sequence[str], *, paused: bool, as_json: bool) -> None:
     """Pause or resume queues. What was so before is told and is no fault."""
     names = list(dict.fromkeys(queues))
-    before = ask(app, lambda store: _switch(store, names, paused))
+    done = ask(app, lambda store: switching(store, names, paused=paused))
     if as_json:
         print_json(
-            [
-                {"name": name, "paused": paused, "changed": _was_paused(before, name) != paused}
-                for name in names
-            ]
+            [{"name": name, "paused": paused, "changed": name in done.changed} for name in names]
         )
         return
     for name in names:
-        _tell(name, before.get(name), paused)
+        _tell(name, done, paused)
 
 
-async def _switch(store: Store, names: Sequence[str], paused: bool) -> Mapping[str, QueueStats]:
-    """Do it, and give the queues as they were."""
-    before = {queue.name: queue for queue in await store.queues()}
-    for name in names:
-        await (store.pause(name) if paused else store.resume(name))
-    return before
-
-
-def _was_paused(before: Mapping[str, QueueStats], name: str) -> bool:
-    return name in before and before[name].paused
-
-
-def _tell(name: str, before: QueueStats | None, paused: bool) -> None:
+def _tell(name: str, found: Switched, paused: bool) -> None:
     done = "Paused" if paused else "Resumed"
-    if (before is not None and before.paused) == paused:
+    if name not in found.changed and name not in found.unknown:
         state = "paused already" if paused else "not paused"
         click.echo(f"windlass: The queue {name} was {state}.", err=True)
         return
     click.echo(one_line(f"{done} {name}."))
-    if before is None:
+    if name in found.unknown:
         # A name that was mistyped would else go unnoticed for long.
         click.echo(
             f"windlass: The queue {name} has no jobs yet; it is paused from its first one on.",

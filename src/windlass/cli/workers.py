@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from ..admin.moment import iso, relative
+from ..admin.workers import direct
 from ..core.workers import Order, WorkerInfo
 from .group import Group
 from .output import Column, print_json, print_table
@@ -110,19 +111,17 @@ def _direct(
     url: str | None,
     as_json: bool,
 ) -> None:
-    asked = list(dict.fromkeys(ids))
     with existing(app, url) as found:
-        told = ask(found, lambda store: store.direct(asked, order))
-    refused = {id: f"No worker {id} is heard of." for id in asked if id not in told}
+        done = ask(found, lambda store: direct(store, ids, order))
     if as_json:
-        print_json({"count": len(told), "ids": sorted(told), "refused": refused})
+        print_json({"count": done.count, "ids": sorted(done.ids), "refused": done.refused})
     else:
-        for sentence in refused.values():
+        for sentence in done.refused.values():
             click.echo(f"windlass: {one_line(sentence)}", err=True)
-        if told:
-            noun = "worker" if len(told) == 1 else "workers"
-            click.echo(f"Told {len(told):,} {noun} {what}.")
-    if refused:
+        if done.count:
+            noun = "worker" if done.count == 1 else "workers"
+            click.echo(f"Told {done.count:,} {noun} {what}.")
+    if done.refused:
         click.get_current_context().exit(Unmet.exit_code)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from hashlib import blake2b
 from random import Random
 
 from ..errors import InvalidOption
@@ -48,3 +49,8 @@ def checked_id(value: str) -> str:
     if not value.isprintable() or value != value.strip():
         raise InvalidOption("A job id has printable characters only and no blanks at its ends.")
     return value
+
+
+def idempotent_id(caller: str, key: str) -> str:
+    """The id of the job that a caller stores under a key of its own."""
+    return "key-" + blake2b(f"{caller}\0{key}".encode(), digest_size=20).hexdigest()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from datetime import datetime
-from hashlib import blake2b
 from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
@@ -214,8 +213,3 @@ class Offers:
         if request.content_type is UNSET:
             raise InvalidOption(NO_TYPE)
         return call_in(self._codec(request), request.payload)
-
-
-def idempotent_id(caller: str, key: str) -> str:
-    """The id of the job that a caller stores under an idempotency key of its own."""
-    return "key-" + blake2b(f"{caller}\0{key}".encode(), digest_size=20).hexdigest()

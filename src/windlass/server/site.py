@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from starlette.requests import Request
 
+from ..admin.eyes import Eyes
 from ..app import Windlass
 from ..config import ServerSettings
 from ..core.limit import Limit
@@ -56,6 +57,11 @@ class Site(NamedTuple):
     """counts wrong keys by the address that they come from"""
     authorize: Authorize | None = None
     """tells who calls in the place of keys"""
+
+    @property
+    def eyes(self) -> Eyes:
+        """What may be seen of the arguments of jobs."""
+        return Eyes(self.app.codecs, self.app.registry, self.settings.redact)
 
     def store_for(self, caller: Caller) -> Store:
         """The store as this caller may see and change it."""

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ..admin.eyes import HIDDEN, Named
 from ..core.apikey import Role
 from ..core.codec import decode_call, encode_call
 from ..core.model import Job, Spec
 from ..core.schedule import Schedule
 from ..errors import InvalidOption
 from .caller import Caller
-from .eyes import HIDDEN, Eyes, Named
 from .site import Site
 
 
@@ -24,7 +24,7 @@ class Veil:
     """Lies over what a caller gets, if there is something to hide and it is not to work with it."""
 
     def __init__(self, site: Site, caller: Caller) -> None:
-        self._eyes = Eyes(site)
+        self._eyes = site.eyes
         self._codecs = site.app.codecs
         self._lies = bool(self._eyes.hidden) and Role.WORK not in caller.allows
 

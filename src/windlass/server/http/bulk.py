@@ -8,9 +8,20 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ...admin.bulk import Selection, count
-from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete, prioritize, reschedule
+from ...admin.bulk import count
+from ...admin.change import (
+    CANCEL,
+    Change,
+    change_jobs,
+    delete,
+    fitting,
+    prioritize,
+    replaying,
+    reschedule,
+)
 from ...admin.rounds import change_some
+from ...admin.selection import Selection
+from ...core.codec import Codecs
 from ...core.ids import checked_id
 from ...core.model import NEVER, Job, JobQuery
 from ...core.options import Options
@@ -21,7 +32,7 @@ from ..faults import TooLarge
 from ..offer import Priority, Seconds
 from .call import Call
 from .jobs import asked_queue, asked_task
-from .sieve import Filters, Sieve
+from .sieve import Filters, sieve_of
 
 MOST: Final = 10_000
 MOST_NAMED: Final = 20
@@ -89,11 +100,12 @@ async def change_many(call: Call[None, Action]) -> Outcome:
         outcome = await _by_ids(call, asked.ids)
     else:
         assert asked.where is not UNSET
-        place = await start(call, _change(asked), asked.where, asked.cursor)
-        change = _change(asked, place.began)
+        codecs = call.site.app.codecs
+        place = await start(call, _change(asked, codecs), asked.where, asked.cursor)
+        change = _change(asked, codecs, place.began)
         if asked.action == "delete":
             # What has gone on to another state since it was found stays.
-            change = delete(frozenset(fitting(change, asked.where)))
+            change = delete(frozenset(fitting(change, asked.where.states)))
         outcome = await change_round(call, change, asked.where, place, asked.most, dry=asked.dry)
     if not asked.dry:
         about = {"where": asked.where} if asked.ids is UNSET else {"ids": asked.ids[:MOST_NAMED]}
@@ -101,7 +113,7 @@ async def change_many(call: Call[None, Action]) -> Outcome:
     return outcome
 
 
-def _change(asked: Action, began: int | None = None) -> Change:
+def _change(asked: Action, codecs: Codecs, began: int | None = None) -> Change:
     """The change that is asked for; `began` makes a moment of a delay, the same in every round."""
     if asked.delay is not UNSET and asked.action != "reschedule":
         raise InvalidOption("delay goes with the action reschedule.")
@@ -111,7 +123,7 @@ def _change(asked: Action, began: int | None = None) -> Change:
         case "cancel":
             return CANCEL
         case "replay":
-            return REPLAY
+            return replaying(codecs)
         case "delete":
             return delete()
         case "priority":
@@ -124,7 +136,7 @@ def _change(asked: Action, began: int | None = None) -> Change:
 
 
 async def _by_ids(call: Call[None, Action], ids: tuple[str, ...]) -> Outcome:
-    change = _change(call.body)
+    change = _change(call.body, call.site.app.codecs)
     if call.body.dry or call.body.cursor is not None:
         raise InvalidOption("dry and cursor go with where.")
     if len(ids) > MOST:
@@ -134,23 +146,10 @@ async def _by_ids(call: Call[None, Action], ids: tuple[str, ...]) -> Outcome:
     return Outcome(changed, left, False, None, changed + left, changed + left, answer.refused)
 
 
-def fitting(change: Change, where: Where) -> tuple[State, ...]:
-    """The states in which jobs are looked for, in the order in which a job goes through them."""
-    states = tuple(state for state in State if state in change.states)
-    if where.states:
-        states = tuple(state for state in states if state in where.states)
-    if not states:
-        raise InvalidOption(
-            f"No job can be {change.done} that is {', '.join(where.states)}; it must be "
-            f"{', '.join(sorted(change.states))}."
-        )
-    return states
-
-
 async def start(call: Call[Any, Any], change: Change, where: Where, cursor: str | None) -> Place:
     """Where a round begins."""
     if cursor is None:
-        selection = Selection(states=fitting(change, where), queue=where.queue)
+        selection = Selection(states=fitting(change, where.states), queue=where.queue)
         return Place(await call.store.now(), await count(call.store, selection))
     place = decode(cursor, Place)
     if place is None:
@@ -168,13 +167,13 @@ async def change_round(
     dry: bool = False,
 ) -> Outcome:
     """Change what matches, for about a second."""
-    sieve = Sieve(call.site, where)
+    sieve = sieve_of(call.site, where)
 
     def passes(job: Job) -> bool:
         return job.created_at <= place.began and sieve.passes(job)
 
     query = JobQuery(
-        states=fitting(change, where),
+        states=fitting(change, where.states),
         queue=asked_queue(where.queue),
         task=asked_task(where.task),
         limit=most,

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from ...admin.change import CANCEL, REPLAY, Change, change_jobs, delete, prioritize, reschedule
+from ...admin.change import CANCEL, Change, change_jobs, delete, prioritize, replaying, reschedule
+from ...admin.edit import Edit as Changes
+from ...admin.edit import edited, put_in_place
 from ...admin.record import JobRecord, record
 from ...client import get_job, signal_job
-from ...core.codec import decode_call
-from ...core.model import Job, NewJob
+from ...core.model import Job
 from ...core.name import checked_name
 from ...core.options import Options
-from ...core.states import DELETABLE, REPLAYABLE, State
-from ...errors import InvalidOption, UnknownJob, WrongState
-from ..offer import JobRequest, Priority, Seconds, Text, idempotent_id
+from ...core.states import DELETABLE, State
+from ...errors import UnknownJob, WrongState
+from ..offer import Priority, Seconds, Text
 from ..scope import refuse_outside
 from .call import Call
 from .jobs import id_in
@@ -97,62 +98,17 @@ async def replay_job(call: Call[None, Edit | None]) -> JobRecord:
     With changes it is a new job, whose id is in the answer, and the old one is deleted.
     """
     if call.body is None or call.body == Edit():
-        return await _changed(call, REPLAY, State.PENDING)
+        return await _changed(call, replaying(call.site.app.codecs), State.PENDING)
     old = await get_job(call.store, id_in(call))
-    if old.state not in REPLAYABLE:
-        raise WrongState(f"Job {old.id} cannot be replayed: it is {old.state}.")
-    if old.spec.workflow:
-        raise WrongState(
-            f"Job {old.id} is part of the workflow {old.spec.workflow}, which knows it by its id: "
-            "replay it without changes."
-        )
-    new = _edited(call, old, call.body)
+    if old.spec.task not in call.site.app.registry:
+        call.site.offers.refuse_unknown(old.spec.task)
+    given = {name: value for name, value in msgspec.structs.asdict(call.body).items()
+             if value is not UNSET}  # fmt: skip
+    new = edited(call.site.app.wire, call.site.app.registry, old, cast(Changes, given))
     refuse_outside(call.caller, [new])
-    # Stored first, by an id that comes of the old one: a crash in between, and another try,
-    # leave one new job.
-    (receipt,) = await call.site.offers.enqueue([new])
-    if receipt.id != new.id:
-        raise WrongState(
-            f"Job {old.id} cannot be replayed: another job that is not finished has its unique key "
-            f"{old.unique}."
-        )
-    await call.store.delete([old.id], REPLAYABLE)
-    call.audit(id=old.id, new=new.id)
-    return record(await get_job(call.store, new.id))
-
-
-def _edited(call: Call[Any, Any], old: Job, edit: Edit) -> NewJob:
-    spec = old.spec
-    if edit.args is not UNSET or edit.kwargs is not UNSET:
-        spec = replace(spec, payload=_payload(call, old, edit))
-    if edit.max_retries is not UNSET:
-        spec = replace(spec, max_retries=edit.max_retries)
-    if edit.timeout is not UNSET:
-        spec = replace(spec, timeout=Options().merged({"timeout": edit.timeout}).timeout)
-    return NewJob(
-        idempotent_id(f"replay {old.fence}", old.id),
-        spec,
-        old.queue if edit.queue is UNSET else checked_name(edit.queue, "name of a queue"),
-        old.priority if edit.priority is UNSET else edit.priority,
-        unique=old.unique,
-    )
-
-
-def _payload(call: Call[Any, Any], old: Job, edit: Edit) -> bytes:
-    """The arguments, those that are left out as they were."""
-    spec, args, kwargs = old.spec, edit.args, edit.kwargs
-    if spec.inputs:
-        raise InvalidOption(
-            f"Job {old.id} takes results of other jobs for arguments: replay it without others."
-        )
-    if args is UNSET or kwargs is UNSET:
-        before = decode_call(call.site.app.codecs.get(spec.content_type), spec.payload)
-        args, kwargs = (
-            before[0] if args is UNSET else args,
-            before[1] if kwargs is UNSET else kwargs,
-        )
-    asked = JobRequest(task=spec.task, args=args, kwargs=kwargs, content_type=spec.content_type)
-    return call.site.offers.job(asked).spec.payload
+    id = await put_in_place(call.site.store, call.site.app.wire, old, new)
+    call.audit(id=old.id, new=id)
+    return record(await get_job(call.store, id))
 
 
 async def _change(call: Call[Any, Any], change: Change) -> Job:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ...admin.moment import iso
+from ...admin.workers import direct
 from ...core.lane import Lane, LanePage, LaneStats
 from ...core.name import checked_name
 from ...core.workers import Order, WorkerInfo
@@ -86,7 +87,7 @@ async def stop_worker(call: Call[None, None]) -> None:
 
 async def _direct(call: Call[Any, Any], order: Order) -> None:
     id = checked_name(call.path["id"], "id of a worker")
-    if id not in await call.store.direct([id], order):
+    if not (await direct(call.store, [id], order)).count:
         raise NotThere(f"There is no worker {id}: it has stopped, or was not heard of for long.")
     call.audit(worker=id)
 

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ...admin.eyes import Eyes
 from ...admin.moment import iso
 from ...admin.scheduling import Changes, ScheduleInfo, Scheduling
 from ...core.cron import Missed, timetable
@@ -16,7 +17,6 @@ from ...core.name import checked_name
 from ...core.schedule import Overlap, Schedule, schedule_of
 from ...core.states import State
 from ...members import get_all
-from ..eyes import Eyes
 from ..offer import JobRequest, Text
 from .call import Call, Reply
 from .enqueuing import Stored
@@ -178,7 +178,7 @@ def _scheduling(call: Call[Any, Any]) -> Scheduling:
 
 
 async def _views(call: Call[Any, Any], schedules: Sequence[Schedule]) -> list[ScheduleView]:
-    scheduling, eyes = _scheduling(call), Eyes(call.site)
+    scheduling, eyes = _scheduling(call), call.site.eyes
     now = await call.store.now()
     jobs = await get_all(call.store, [each.job for each in schedules if each.job])
     return [

@@ -8,9 +8,10 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from ...admin.change import REPLAY, Change, delete
+from ...admin.change import Change, delete, replaying
 from ...admin.dead import DeadGroup, group_dead
 from ...admin.moment import iso
+from ...admin.selection import Sieve
 from ...core.model import JobQuery, Page
 from ...core.states import State
 from ..faults import Draining
@@ -18,7 +19,7 @@ from .bulk import MOST, Most, Outcome, Where, change_round, start
 from .call import Call, Lines
 from .jobs import asked_queue, asked_task
 from .shown import shown
-from .sieve import Filters, Sieve
+from .sieve import Filters, sieve_of
 
 LONGEST: Final = 0.15
 """Seconds for which dead jobs are looked at to be grouped."""
@@ -93,7 +94,7 @@ class Dead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def replay_dead(call: Call[None, Dead]) -> Outcome:
     """Replay all dead jobs that match."""
-    return await _changed(call, REPLAY)
+    return await _changed(call, replaying(call.site.app.codecs))
 
 
 async def delete_dead(call: Call[None, Dead]) -> Outcome:
@@ -124,7 +125,7 @@ async def export_dead(call: Call[ExportQuery, None]) -> Lines:
         task=asked_task(asked.task),
         limit=AT_ONCE,
     )
-    sieve = Sieve(call.site, Filters(fingerprint=asked.fingerprint))
+    sieve = sieve_of(call.site, Filters(fingerprint=asked.fingerprint))
     # Looked at here, once: an outage is to be an answer of its own, not half a file.
     first = await call.store.find(query)
     return Lines(_exported(call, query, sieve, first), "dead.jsonl")

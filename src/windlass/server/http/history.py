@@ -9,6 +9,7 @@ import msgspec
 
 from ...admin.moment import iso
 from ...admin.record import ErrorRecord, FullRecord, error_record, record
+from ...admin.selection import pair_in
 from ...core.states import State
 from ...errors import Forbidden, InvalidOption, UnknownJob
 from ...history.query import Attempt, Sort
@@ -17,7 +18,7 @@ from .call import Call
 from .jobs import JobPage, Limit, id_in
 from .preview import previews
 from .shown import shown
-from .sieve import Moment, pair_in
+from .sieve import Moment
 
 
 class HistoryParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

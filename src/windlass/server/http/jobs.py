@@ -9,6 +9,8 @@ import msgspec
 
 from ...admin.facts import look
 from ...admin.record import FullRecord, JobRecord, record
+from ...admin.scan import Found, scan
+from ...admin.selection import Sieve
 from ...admin.why import explain
 from ...client import get_job
 from ...core.ids import checked_id
@@ -20,9 +22,8 @@ from ...stores.contract import Store
 from ..offer import Seconds
 from .call import Call, Reply
 from .preview import previews
-from .scan import Found, scan
 from .shown import shown
-from .sieve import Filters, Sieve
+from .sieve import Filters, sieve_of
 
 MOST_LISTED: Final = 1_000
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_LISTED)]
@@ -62,7 +63,7 @@ async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
         limit=asked.limit,
         cursor=asked.cursor,
     )
-    found = await scan(call.store, query, Sieve(call.site, asked))
+    found = await scan(call.store, query, sieve_of(call.site, asked))
     return page_of(found, previews(call.site, found.jobs) if asked.preview else {})
 
 

@@ -15,11 +15,12 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from ...core.ids import idempotent_id
 from ...core.name import checked_name
 from ...errors import InvalidOption
 from ...members import get_all
 from ...stores.contract import Store
-from ..offer import JobRequest, idempotent_id
+from ..offer import JobRequest
 from .call import Call
 
 HEADER: Final = "idempotency-digest"

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from ...admin.eyes import Eyes
 from ...core.model import Job, Spec
-from ..eyes import Eyes
 from ..site import Site
 
 LONGEST: Final = 120
@@ -20,7 +20,7 @@ LARGEST: Final = 4_096
 
 def previews(site: Site, jobs: Sequence[Job]) -> Mapping[str, str]:
     """For each job that was given something that can be read, what that is, in one line."""
-    eyes = Eyes(site)
+    eyes = site.eyes
     found = {job.id: _preview(eyes, job.spec) for job in jobs if len(job.spec.payload) <= LARGEST}
     return {id: text for id, text in found.items() if text}
 

@@ -7,14 +7,13 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ...admin.bulk import Selection, change_all, count
+from ...admin.bulk import change_all, count
 from ...admin.change import delete
 from ...admin.moment import iso
-from ...core.model import QueueStats
+from ...admin.queues import QueueInfo, look_at_queue, look_at_queues, purging, queue_info
 from ...core.name import checked_name
-from ...core.states import WAITING, State
-from ...errors import InvalidOption
-from ..pulse import Snapshot, look
+from ...core.states import State
+from ..pulse import Snapshot
 from .call import Call
 
 MOST_PURGED = 100_000
@@ -41,7 +40,7 @@ class QueueList(msgspec.Struct, frozen=True):
 
 async def list_queues(call: Call[None, None]) -> QueueList:
     """List the queues, with how many jobs each has in which state."""
-    return QueueList(views(await look(call.store)))
+    return QueueList([_shown(queue) for queue in await look_at_queues(call.store)])
 
 
 async def get_queue(call: Call[None, None]) -> QueueView:
@@ -83,15 +82,11 @@ class Changed(msgspec.Struct, frozen=True):
 async def purge_queue(call: Call[None, Purge | None]) -> Changed:
     """Delete the jobs that wait in a queue, for good."""
     name, asked = name_in(call), call.body or Purge()
-    states = asked.states or tuple(sorted(WAITING))
-    if State.ACTIVE in states:
-        raise InvalidOption("Active jobs cannot be deleted; cancel them first.")
+    chosen = purging(name, asked.states)
     call.caller.require_queue(name)
-    selection = Selection(states=states, queue=name)
-    most = await count(call.store, selection)
-    total = await change_all(
-        call.store, delete(frozenset(states)), selection, min(most, asked.most)
-    )
+    most = await count(call.store, chosen)
+    change = delete(frozenset(chosen.states))
+    total = await change_all(call.store, change, chosen, min(most, asked.most))
     call.audit(queue=name, deleted=total.changed)
     return Changed(total.changed, total.left, most > asked.most)
 
@@ -101,17 +96,12 @@ def name_in(call: Call[Any, Any]) -> str:
 
 
 def views(found: Snapshot) -> Sequence[QueueView]:
-    return [_shown(queue, found) for queue in found.queues]
+    return [_shown(queue_info(queue, found.oldest, found.at)) for queue in found.queues]
 
 
-def _shown(queue: QueueStats, found: Snapshot) -> QueueView:
-    since = found.oldest.get(queue.name)
-    age = 0.0 if since is None else max(found.at - since, 0) / 1000
-    return QueueView(queue.name, queue.paused, queue.counts, iso(since), age)
+def _shown(queue: QueueInfo) -> QueueView:
+    return QueueView(queue.name, queue.paused, queue.counts, iso(queue.oldest_at), queue.age)
 
 
 async def _view(call: Call[Any, Any], name: str) -> QueueView:
-    stats = {queue.name: queue for queue in await call.store.queues()}
-    queue = stats.get(name) or QueueStats(name, {})
-    found = Snapshot(await call.store.now(), (queue,), await call.store.oldest([name]))
-    return _shown(queue, found)
+    return _shown(await look_at_queue(call.store, name))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ...admin.eyes import HIDDEN
 from ...admin.record import FullRecord, full_record
 from ...core.model import Job
-from ..eyes import HIDDEN, Eyes
 from ..site import Site
 
 
 def shown(site: Site, job: Job) -> FullRecord:
     """The job with its arguments, those of redacted names hidden."""
-    full, eyes = full_record(job, site.app.codecs), Eyes(site)
+    full, eyes = full_record(job, site.app.codecs), site.eyes
     if not eyes.hidden or full.args is None or full.kwargs is None:
         return full
     args = eyes.positional(job.spec, full.args)

@@ -17,7 +17,7 @@ from ...workflows.outline import JUDGE
 from .call import Call
 from .jobs import JobPage, Limit, asked_queue, id_in, listed
 from .shown import shown
-from .sieve import Filters, Sieve
+from .sieve import Filters, sieve_of
 
 MOST_SHOWN: Final = 2_000
 STATES: Final = (
@@ -67,7 +67,7 @@ async def list_workflows(call: Call[WorkflowsQuery, None]) -> JobPage:
         limit=asked.limit,
         cursor=asked.cursor,
     )
-    return await listed(call.store, query, Sieve(call.site, Filters()))
+    return await listed(call.store, query, sieve_of(call.site, Filters()))
 
 
 async def get_workflow(call: Call[None, None]) -> WorkflowView:

@@ -6,13 +6,13 @@ must not be found out by asking for it either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..admin.record import as_json
-from ..core.codec import decode_call
+from ..core.codec import Codecs, decode_call
 from ..core.model import Spec
-from .site import Site
+from ..task import Registry
+from .record import as_json
 
 HIDDEN: Final = "***"
 
@@ -26,12 +26,12 @@ class Named(NamedTuple):
 
 
 class Eyes:
-    """What a site lets be seen of arguments."""
+    """What of arguments may be seen: all but those of the `hidden` names."""
 
-    def __init__(self, site: Site) -> None:
-        self._codecs = site.app.codecs
-        self._registry = site.app.registry
-        self.hidden = frozenset(site.settings.redact)
+    def __init__(self, codecs: Codecs, registry: Registry, hidden: Iterable[str] = ()) -> None:
+        self._codecs = codecs
+        self._registry = registry
+        self.hidden = frozenset(hidden)
 
     def positional(self, spec: Spec, args: Sequence[Any]) -> list[Named]:
         """Arguments by position. If some names are hidden, so is what has no name."""

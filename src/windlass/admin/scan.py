@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ...core.model import Job, JobQuery, Page
-from ...stores.contract import SCAN_BATCH, Store
-from .sieve import Sieve
+from ..core.model import Job, JobQuery, Page
+from ..stores.contract import SCAN_BATCH, Store
+from .selection import Sieve
 
 MOST_LOOKS: Final = 20
 LONGEST: Final = 0.15
@@ -24,20 +24,27 @@ class Found(NamedTuple):
     looked_at: int
 
 
-async def scan(store: Store, query: JobQuery, sieve: Sieve) -> Found:
-    """At most `query.limit` jobs, unless that takes too long."""
+async def scan(
+    store: Store,
+    query: JobQuery,
+    sieve: Sieve,
+    *,
+    bounded: bool = True,
+) -> Found:
+    """At most `query.limit` jobs; bounded, fewer if that takes too many looks or too long."""
     jobs: list[Job] = []
-    looked_at, ends = 0, time.monotonic() + LONGEST
+    looks, looked_at, ends = 0, 0, time.monotonic() + LONGEST
     # The first look takes no more than there is room for: often all of them pass.
     size = query.limit
-    for _ in range(MOST_LOOKS):
+    while looks < MOST_LOOKS or not bounded:
+        looks += 1
         page, passed = await _look(store, replace(query, limit=size), sieve, query.limit)
         looked_at += len(page.jobs)
         jobs += passed
         is_past = bool(page.jobs) and sieve.ends(query.states, page.jobs[-1])
         cursor = None if is_past else page.cursor
         query = replace(query, limit=query.limit - len(passed), cursor=cursor)
-        if cursor is None or not query.limit or time.monotonic() >= ends:
+        if cursor is None or not query.limit or (bounded and time.monotonic() >= ends):
             break
         size = query.limit if sieve.is_open else SCAN_BATCH
     return Found(jobs, query.cursor, looked_at)
