@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -36,6 +36,8 @@ LIMIT = 1.0
 SLACK = 15.0
 """Seconds in which a worker that has let go of its jobs must be gone, on a busy machine."""
 UNDER_WAY = (State.PENDING, State.ACTIVE)
+ONCE = (State.COMPLETED, 1)
+"""How a plain job ends: by its first attempt."""
 
 Process = subprocess.Popen[bytes]
 
@@ -78,7 +80,6 @@ class Run:
         self._made = (url, executor, store, str(self._notes), self.rows)
         self._app = make(*self._made)
         self._executor = executor
-        self._jobs: list[JobHandle[Any]] = []
         self._wrong: list[str] = []
 
     def check(self) -> list[str]:
@@ -114,16 +115,13 @@ class Run:
 
     def enqueue_plain(self, first: int, end: int) -> list[JobHandle[Any]]:
         plain = self._app.tasks["plain"]
-        jobs = self._app.enqueue_many(plain.call(number) for number in range(first, end))
-        self._jobs += jobs
-        return [*jobs]
+        return [*self._app.enqueue_many(plain.call(number) for number in range(first, end))]
 
     def enqueue(self, these: Sequence[Case]) -> list[JobHandle[Any]]:
         tasks = self._app.tasks
         jobs = self._app.enqueue_many(
             tasks[case.task].call(*[1] * ("batch" in case.options)) for case in these
         )
-        self._jobs += jobs
         return [*jobs]
 
     def get(self, jobs: Sequence[JobHandle[Any]]) -> Mapping[str, Job]:
@@ -133,24 +131,23 @@ class Run:
     def ends(
         self, jobs: Sequence[JobHandle[Any]], under_way: Sequence[State] = UNDER_WAY
     ) -> dict[str, Job]:
-        """What became of each, when it was first seen in another state than these."""
+        """What became of each, when it was first seen in another state than these; or, in the end,
+        what it still is."""
         ends: dict[str, Job] = {}
-
-        def look() -> bool:
+        deadline = time.monotonic() + PATIENCE
+        while len(ends) < len(jobs):
+            is_late = time.monotonic() > deadline
             found = self.get([job for job in jobs if job.id not in ends])
-            ends.update({id: job for id, job in found.items() if job.state not in under_way})
-            return len(ends) == len(jobs)
-
-        self.until(look)
+            ends.update(
+                {id: job for id, job in found.items() if is_late or job.state not in under_way}
+            )
+            time.sleep(0.05)
         return ends
 
-    def until(self, condition: Callable[[], bool]) -> None:
+    def until_active(self, jobs: Sequence[JobHandle[Any]]) -> None:
         deadline = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > deadline:
-                left = [job for job in self.get(self._jobs).values() if job.state in UNDER_WAY]
-                names = [f"{job.task} {job.state}" for job in left]
-                raise AssertionError(f"{self._made[2]}, in vain: {', '.join(names)}")
+        while not all(job.state is State.ACTIVE for job in self.get(jobs).values()):
+            assert time.monotonic() < deadline, "what is to run while its worker stops does not"
             time.sleep(0.05)
 
     def compare(self, these: Sequence[Case], found: Sequence[Job]) -> None:
@@ -204,10 +201,9 @@ class Beside(Run):
         plain += self.enqueue_plain(PLAIN, PLAIN + 5)
         ends |= self.ends([*muting, *plain])
         self.compare(mutes, [ends[job.id] for job in muting])
-        for job in plain:
-            assert (ends[job.id].state, ends[job.id].attempt) == (State.COMPLETED, 1)
+        assert {(ends[job.id].state, ends[job.id].attempt) for job in plain} == {ONCE}
         last = self.enqueue(then)
-        self.until(lambda: all(job.state is State.ACTIVE for job in self.get(last).values()))
+        self.until_active(last)
         self.stop(process)
         left = self.get(last)
         self.compare(then, [left[job.id] for job in last])
