@@ -25,7 +25,7 @@ from redis import Redis
 
 from tests.servers.binaries import MissingServer
 from tests.servers.mysql_client import query
-from windlass import Windlass
+from windlass import Task, Windlass
 from windlass.config import WorkerSettings
 from windlass.testing.work import until
 from windlass.worker.memory import MIB, resident
@@ -212,7 +212,7 @@ async def _worked(url: str, number: int) -> Change:
         logging.getLogger("app").warning("job %d", n)
         raise ValueError(n)
 
-    kinds = [on_loop, in_thread] * 50
+    kinds: list[Task[[int], Any, None]] = [on_loop, in_thread] * 50
     kinds[-1] = failing
 
     async def run(times: int) -> None:
@@ -246,10 +246,12 @@ async def _timed_out(url: str, number: int) -> Change:
         while True:
             time.sleep(0.01)
 
+    kinds: list[Task[[int], Any, None]] = [on_loop, in_thread]
+
     async def run(times: int) -> None:
         for first in range(0, times, 100):
             size = min(100, times - first)
-            target, kinds = ran + size, [on_loop, in_thread]
+            target = ran + size
             await app.aenqueue_many(kinds[n % 2].call(n) for n in range(size))
             await until(partial(lambda target: ran >= target, target), 600)
 

@@ -82,12 +82,10 @@ def make(url: str, executor: str, store: str, notes: str, rows: str) -> Windlass
         return number
 
     declare: Any = app.task
+    declare(on_loop(plain) if executor == "a" else plain)
     ours = list(cases(executor, store, killing=rows == "killing"))
     if executor == "t":
         app.add_middleware(Around(case for case in ours if case in AROUND))
-    elif executor == "a":
-        plain = on_loop(plain)
-    declare(plain)
     for case in ours:
         case.declare(app, executor, ending.fail if case in AROUND else case.func)
     return app

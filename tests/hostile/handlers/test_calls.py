@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.engines import ENGINES, url_of
 from tests.hostile.handlers.calling import ARGUMENTS, OPTIONS, RECORDS, Call, Options
-from windlass import Windlass
+from windlass import JobHandle, Windlass
 from windlass.core.model import JobQuery, NewJob
 from windlass.core.states import State
 from windlass.errors import UsageError
@@ -85,7 +85,8 @@ def enqueued(app: Windlass, call: Call) -> str | Exception:
             [receipt] = app.client.insert([made], "x", "y")
             return receipt.id
         task, args = prepared(app, call, made)
-        return task.enqueue(*args).id
+        handle: JobHandle[Any] = task.enqueue(*args)
+        return handle.id
     except (UsageError, RecursionError) as error:
         return error
 
@@ -97,7 +98,8 @@ async def on_loop(app: Windlass, call: Call) -> str | Exception:
             [receipt] = await (await app.client.store()).insert([made])
             return receipt.id
         task, args = prepared(app, call, made)
-        return (await task.aenqueue(*args)).id
+        handle: JobHandle[Any] = await task.aenqueue(*args)
+        return handle.id
     except (UsageError, RecursionError) as error:
         return error
 
