@@ -20,13 +20,21 @@ from .core.clock import Clock
 from .core.codec import Codecs, encode_result, too_large
 from .core.model import Job, NewJob, Receipt
 from .core.states import FINISHED
-from .errors import AttemptStopped, StoreUnavailable, UnknownJob, WindlassError, WrongState
+from .core.transaction import held_path
+from .errors import (
+    AttemptStopped,
+    StoreUnavailable,
+    UnknownJob,
+    UsageError,
+    WindlassError,
+    WrongState,
+)
 from .intake import Intake, Made, Request, bring_late, tell_of
 from .interrupts import uninterrupted
 from .observe.events import Events
 from .stores.contract import Store
 from .stores.observed import observed
-from .stores.open import anchored, open_store, present_folder, scheme_of
+from .stores.open import anchored, open_store, path_of, present_folder, scheme_of
 from .sync import Handles, Loop, in_loop
 
 log = logging.getLogger("windlass")
@@ -136,6 +144,7 @@ class Client:
         """Have jobs stored for a caller without an event loop; over its own connection, if any."""
         try:
             if connection is None:
+                self._refuse_to_wait()
                 return self.block(lambda store: store.insert(jobs), call, instead)
             from .stores.guest.insert import insert_on
 
@@ -159,6 +168,7 @@ class Client:
 
     def enqueue(self, jobs: Sequence[NewJob], made: Made[T]) -> asyncio.Future[T]:
         """Have jobs stored, whether or not anyone awaits it: a forgotten `await` loses nothing."""
+        self._refuse_to_wait()
         loop = asyncio.get_running_loop()
         intake = self._intakes.get(loop)
         if intake is None:
@@ -189,6 +199,16 @@ class Client:
         if self._events.rejected:
             for job in jobs:
                 self._events.rejected(job, error)
+
+    def _refuse_to_wait(self) -> None:
+        """Refuse to wait for the very handler that asks, and to let all others wait with it."""
+        held = held_path()
+        if held is not None and held == path_of(self._place):
+            raise UsageError(
+                "This job would have to wait for the transaction of its own handler, which has the "
+                "SQLite file to itself: enqueue it on the connection of that transaction, as in "
+                "task.using(connection=connection), or after it."
+            )
 
     def _make(self, blocking: bool) -> Store:
         store = self._shared or open_store(self._place, clock=self._clock, blocking=blocking)

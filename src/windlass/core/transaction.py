@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 
 class Transaction(Protocol):
@@ -35,3 +36,23 @@ class Transaction(Protocol):
         trace: TracebackType | None,
         /,
     ) -> None: ...
+
+
+class Hold:
+    """A transaction that has a file to itself: whoever else writes to it waits for its end."""
+
+    __slots__ = ("is_over", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_over = False
+
+
+hold: Final[ContextVar[Hold | None]] = ContextVar("windlass_hold", default=None)
+"""That of the handler which is running, if it has one."""
+
+
+def held_path() -> str | None:
+    """The file that the running handler has to itself, if there is one."""
+    mine = hold.get()
+    return None if mine is None or mine.is_over else mine.path

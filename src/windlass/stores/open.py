@@ -42,6 +42,15 @@ def anchored(url: str, folder: str) -> str:
     return f"{SQLITE}{quote(folder)}/{path}{separator}{options}"
 
 
+def path_of(url: str) -> str | None:
+    """The path of a SQLite file, as its store has it."""
+    if not url.startswith(SQLITE):
+        return None
+    from .sqlite.url import parse
+
+    return parse(url).path
+
+
 def present_folder() -> str:
     """The folder that this process is in; empty if it was deleted."""
     try:

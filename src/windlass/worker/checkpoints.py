@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.codec import Codecs, decode_result, encode_result, too_large
 from ..core.model import Job, Lease
+from ..core.transaction import held_path
 from ..errors import LeaseLost, UsageError, WouldBlock
 from ..interrupts import uninterrupted
 from ..stores.contract import Store
@@ -54,6 +55,11 @@ class StoredCheckpoints:
         await self._write(job, self._encoded(job, value))
 
     def _encoded(self, job: Job, value: Any) -> bytes:
+        if held_path() is not None:
+            raise UsageError(
+                "A checkpoint would have to wait for the transaction of its own handler, which has "
+                "the SQLite file to itself: leave it before or after that."
+            )
         record = encode_result(self._codecs.get(job.spec.content_type), value, "checkpoint")
         if len(record) > self._limit:
             raise too_large(f"The checkpoints of {job.task}", record, self._limit)

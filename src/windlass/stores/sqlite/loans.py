@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
+from ...core.transaction import Hold, hold
 from ...errors import StoreError
 from .connection import Connection
 from .gate import GATE
@@ -21,6 +22,7 @@ class SqliteLoans:
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
         loan = _Loan(self._connect)
+        hold.set(loan.hold)
         try:
             yield loan.raw
             loan.commit()
@@ -37,6 +39,7 @@ class SqliteLoans:
             # The thread goes on, and will have the lock of all writers.
             taking.add_done_callback(_end_unwanted)
             raise
+        hold.set(loan.hold)
         try:
             yield loan.raw
             await asyncio.to_thread(loan.commit)
@@ -59,6 +62,7 @@ class _Loan:
         except BaseException:
             self._connection.close()
             raise
+        self.hold = Hold(self._connection.path)
 
     def commit(self) -> None:
         with GATE:
@@ -77,6 +81,7 @@ class _Loan:
 
         Closing alone would leave the transaction open while a cursor has rows that nobody fetched.
         """
+        self.hold.is_over = True
         with GATE:
             if self._connection.is_still(self.raw):
                 with suppress(sqlite3.Error):  # the disk is full; the file is let go all the same
