@@ -30,7 +30,7 @@ from windlass.testing.work import work
 
 STORES = ("sqlite", "redis", "postgres", "mariadb")
 PLAIN = 20
-PATIENCE = 40.0
+PATIENCE = 60.0
 LIMIT = 1.0
 """Seconds that running jobs have when their worker stops."""
 SLACK = 15.0
