@@ -6,12 +6,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator
+from math import isnan
 from typing import Final
 
 from .client import Client, Reason, get_job
 from .core.model import Job
 from .core.states import FINISHED, State
-from .errors import ResultTimeout
+from .errors import InvalidOption, ResultTimeout, shown
 from .stores.contract import Store
 
 log = logging.getLogger("windlass")
@@ -66,7 +67,7 @@ class _Wait:
     def __init__(self, client: Client, id: str, timeout: float | None) -> None:
         self._client = client
         self._id = id
-        self._timeout = timeout
+        self._timeout = _checked(timeout)
         self._began = time.monotonic()
         self._pauses = _pauses()
         self._word = FIRST_WORD
@@ -106,6 +107,17 @@ class _Wait:
 
     def _waited(self) -> float:
         return time.monotonic() - self._began
+
+
+def _checked(timeout: float | None) -> float | None:
+    """What is no number would never be over."""
+    is_number = isinstance(timeout, int | float) and not isnan(timeout)
+    if timeout is None or is_number:
+        return timeout
+    raise InvalidOption(
+        "timeout is a number of seconds, or None to wait as long as it takes; "
+        f"got {shown(timeout)}."
+    )
 
 
 def _pauses() -> Iterator[float]:
