@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tests.hostile.handlers.case import DEAD, DONE
+from windlass import Windlass
 from windlass.core.ids import new_id
 from windlass.core.limit import Limit
 from windlass.core.model import NewJob, Spec
@@ -191,4 +192,102 @@ RECORDS = [
     record("lists nested 100,000 levels deep", "not valid MessagePack", b"\x91" * 100_000),
     record("bytes in another codec", "cannot read", b"\x80", "application/x-pickle"),
     Call("a task that nobody has", WAITS, "UnknownTask", "", lambda: of_task("nobody")),
+]
+
+
+class Act(NamedTuple):
+    """A call of an app that is refused; it has the tasks `takes` and `counts`."""
+
+    what: str
+    kind: str
+    text: str
+    act: Callable[[Windlass], object]
+    state: None = None
+
+
+def add(text: Any, name: Any = "odd", **options: Any) -> Callable[[Windlass], object]:
+    return lambda app: app.schedules.add(name, text, app.tasks["takes"].call(1), **options)
+
+
+def in_a_circle(app: Windlass) -> object:
+    takes = app.tasks["takes"]
+    return app.enqueue_many(
+        [takes.using(id="a", depends_on="b").call(1), takes.using(id="b", depends_on="a").call(1)]
+    )
+
+
+NO_SCHEDULE = "no cron expression"
+WRONG: Any = 5
+
+ACTS = [
+    Act("`schedules.add` with an empty text", "InvalidOption", NO_SCHEDULE, add("")),
+    Act("`schedules.add` with a text of 10 MB", "InvalidOption", "", add(LONG)),
+    Act("`schedules.add` with NUL in the text", "InvalidOption", NO_SCHEDULE, add("\0 * * * *")),
+    Act("`schedules.add` for 31 February", "InvalidOption", "", add("0 0 31 2 *")),
+    Act("`schedules.add` for `@every 0s`", "InvalidOption", "", add("@every 0s")),
+    Act(
+        "`schedules.add` for `@every` of 5,000 digits",
+        "InvalidOption",
+        "",
+        add("@every " + "9" * 5_000 + "s"),
+    ),
+    Act(
+        "`schedules.add` in a zone that is not there",
+        "InvalidOption",
+        "no time zone",
+        add("@daily", timezone="Mars"),
+    ),
+    Act("`schedules.add` with an empty name", "InvalidOption", "", add("@daily", "")),
+    Act(
+        "`schedules.add` with a name that is no UTF-8",
+        "InvalidOption",
+        "",
+        add("@daily", "caf\udce9"),
+    ),
+    Act("`job` with an empty id", "InvalidOption", TEXT, lambda app: app.job("")),
+    Act(
+        "`job` with a number",
+        "InvalidOption",
+        "by its handle or its id",
+        lambda app: app.job(WRONG),
+    ),
+    Act(
+        "`get` of a job that is not there",
+        "UnknownJob",
+        "nobody",
+        lambda app: app.job("nobody").get(),
+    ),
+    Act(
+        "`cancel` of a job that is not there",
+        "UnknownJob",
+        "nobody",
+        lambda app: app.job("nobody").cancel(),
+    ),
+    Act("`signal` with an empty name", "InvalidOption", TEXT, lambda app: app.signal("x", "")),
+    Act(
+        "`signal` with a name that is no UTF-8",
+        "InvalidOption",
+        PRINTABLE,
+        lambda app: app.signal("x", "caf\udce9"),
+    ),
+    Act(
+        "`enqueue_many` with something else than calls",
+        "InvalidOption",
+        "takes calls of tasks",
+        lambda app: app.enqueue_many([WRONG]),
+    ),
+    Act("`enqueue_many` of jobs that wait for each other", "InvalidOption", "", in_a_circle),
+    Act(
+        "`reschedule` by `nan` seconds",
+        "InvalidOption",
+        FINITE,
+        lambda app: app.job("x").reschedule(float("nan")),
+    ),
+    Act("`prioritize` to 101", "InvalidOption", WHOLE, lambda app: app.job("x").prioritize(101)),
+    Act(
+        "`result` within `nan` seconds",
+        "InvalidOption",
+        "",
+        lambda app: app.job("x").result(timeout=float("nan")),
+    ),
 ]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.hostile.handlers.apps import TABLES
-from tests.hostile.handlers.calling import ARGUMENTS, OPTIONS, RECORDS, Call
+from tests.hostile.handlers.calling import ACTS, ARGUMENTS, OPTIONS, RECORDS, Act, Call
 from tests.hostile.handlers.case import EXECUTORS, Case
 
 PAGE = Path(__file__).parents[3] / "docs/explain/misbehaving-handlers.md"
@@ -38,19 +38,20 @@ def called() -> Iterator[Iterator[str]]:
     yield calls("## When an argument is …", "The argument", ARGUMENTS)
     yield calls("## When an option is …", "The option", OPTIONS)
     yield calls("## When another program has stored …", "What is stored", RECORDS)
+    yield calls("## When a call is …", "The call", ACTS)
 
 
-def calls(heading: str, what: str, these: Iterable[Call]) -> Iterator[str]:
+def calls(heading: str, what: str, these: Iterable[Call | Act]) -> Iterator[str]:
     yield f"{heading}\n"
     yield f"| {what} | What follows | The error |"
     yield "| --- | --- | --- |"
     for call in these:
-        state = "`enqueue` raises" if call.state is None else f"the job is `{call.state}`"
+        state = "it raises" if call.state is None else f"the job is `{call.state}`"
         yield row(call.what, state, error(call))
     yield ""
 
 
-def error(of: Case | Call) -> str:
+def error(of: Case | Call | Act) -> str:
     """Its kind, and what is in its text."""
     kind = f"`{of.kind}`" if of.kind else ""
     text = f"“{of.text}”" if of.text else ""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.app.engines import ENGINES, url_of
-from tests.hostile.handlers.calling import ARGUMENTS, OPTIONS, RECORDS, Call, Options
+from tests.hostile.handlers.calling import ACTS, ARGUMENTS, OPTIONS, RECORDS, Act, Call, Options
 from windlass import JobHandle, Windlass
 from windlass.core.model import JobQuery, NewJob
 from windlass.core.states import State
@@ -67,7 +67,23 @@ async def test_a_hostile_call_is_refused_or_harms_its_own_job_alone(app: Windlas
     assert not wrong, "\n".join(wrong)
 
 
-def fits(call: Call, error: Exception) -> bool:
+async def test_a_hostile_call_of_the_app_is_refused_and_changes_nothing(app: Windlass) -> None:
+    wrong = []
+    for act in ACTS:
+        try:
+            await asyncio.to_thread(act.act, app)
+        except Exception as error:
+            if not fits(act, error):
+                wrong.append(f"{act.what}: {type(error).__name__}: {str(error)[:200]}")
+        else:
+            wrong.append(f"{act.what}: it is taken")
+    store = await app.client.store()
+    assert not (await store.find(JobQuery())).jobs
+    assert not await app.schedules.alist()
+    assert not wrong, "\n".join(wrong)
+
+
+def fits(call: Call | Act, error: Exception) -> bool:
     """Whether it is refused with the sentence of its row."""
     said = str(error)
     return type(error).__name__ == call.kind and call.text in said and len(said) < 1_000

@@ -1,7 +1,7 @@
 """The page of the documentation has the rows that are tested, and no others."""
 
 from tests.hostile.handlers.apps import TABLES
-from tests.hostile.handlers.calling import ARGUMENTS, OPTIONS, RECORDS
+from tests.hostile.handlers.calling import ACTS, ARGUMENTS, OPTIONS, RECORDS
 from tests.hostile.handlers.page import BEGIN, END, PAGE, written
 
 
@@ -14,11 +14,10 @@ def test_the_page_has_the_rows_of_the_table() -> None:
 
 def test_no_row_is_there_twice() -> None:
     for table in TABLES:
-        rows = [(case.what, letter) for case in table for letter in case.on]
-        rows = [(what, letter) for what, letter in rows]
+        rows = [(case.what, letter, case.stores) for case in table for letter in case.on]
         assert len(rows) == len(set(rows)), table.title
-    calls = [call.what for call in (*ARGUMENTS, *OPTIONS, *RECORDS)]
-    assert len(calls) == len(set(calls))
+    for calls in (ARGUMENTS, OPTIONS, RECORDS, ACTS):
+        assert len({call.what for call in calls}) == len(calls)
 
 
 def test_there_are_as_many_ways_as_promised() -> None:
