@@ -144,6 +144,24 @@ async def test_a_handler_of_log_records_is_left_first_whoever_wrote_it(threads: 
     slow.lock.release()
 
 
+async def test_what_an_object_does_as_it_goes_is_left_first(threads: Threads) -> None:
+    """An exception there would be printed, and the handler would go on."""
+    steps = Steps()
+
+    class Slow:
+        def __del__(self) -> None:
+            steps.pass_through("gone")
+
+    def handler() -> None:
+        slow = Slow()
+        del slow
+        while True:
+            time.sleep(0.001)
+
+    await stopped_inside(threads, steps, handler)
+    assert steps.done == ["gone"]
+
+
 @pytest.mark.parametrize("seconds", [None, 0.01])
 async def test_one_that_waits_for_an_event_again_and_again_is_stopped(
     threads: Threads, seconds: float | None

@@ -73,6 +73,8 @@ def _is_safe(innermost: FrameType, root: CodeType) -> bool:
     modules: list[str] = []
     frame: FrameType | None = innermost
     while frame is not None and frame.f_code is not root:
+        if frame.f_code.co_name == "__del__":
+            return False  # the interpreter would print it and go on
         if frame.f_code is not _called_directly():
             modules.append(frame.f_globals.get("__name__") or "")
         frame = frame.f_back
