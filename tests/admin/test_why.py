@@ -235,6 +235,18 @@ def test_workers_that_are_quiet_claim_nothing() -> None:
     assert "worker w3 may tell" in why(State.PENDING, quiet, worker("w3"), line=Line(0)).sentence
 
 
+def test_the_order_that_stands_counts_before_the_worker_has_heard_it() -> None:
+    told = msgspec.structs.replace(worker(), order="quiet")
+    assert why(State.PENDING, told, line=Line(0)).code == "quiet"
+    resumed = msgspec.structs.replace(worker(), quiet=True, order="work")
+    assert why(State.PENDING, resumed, line=Line(0)).code == "next"
+    stopping = msgspec.structs.replace(worker(), order="stop")
+    assert why(State.PENDING, stopping, line=Line(0)) == (
+        "no_worker",
+        "The one worker of its queue mail was told to stop.",
+    )
+
+
 def test_a_worker_of_every_queue_serves_this_one() -> None:
     assert why(State.PENDING, worker("w1", "*"), line=Line(0)).code == "next"
     assert why(State.PENDING, worker("w1", "a:3", "*"), line=Line(0)).code == "next"

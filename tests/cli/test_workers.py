@@ -51,6 +51,7 @@ def test_programs_get_the_same_with_moments(call: Call, alive: WorkerInfo) -> No
         "active": 7,
         "memory": 0,
         "quiet": False,
+        "order": None,
         "fault": "",
         "completed": 5000,
         "failed": 2,

@@ -89,7 +89,7 @@ def _without_worker(found: Situation) -> _Judged:
     for queue in found.queues:
         waiting, active = _sum(queue, *_TO_RUN), _sum(queue, State.ACTIVE)
         serving = found.serving[queue.name]
-        if queue.paused or not waiting + active or not all(worker.quiet for worker in serving):
+        if queue.paused or not waiting + active or any(worker.claims for worker in serving):
             continue
         what = f"{_jobs(waiting)} {_verb(waiting, 'wait')}" if waiting else ""
         if not waiting:
@@ -105,7 +105,7 @@ def _without_worker(found: Situation) -> _Judged:
 def _old(found: Situation) -> _Judged:
     for queue in found.queues:
         since = found.oldest.get(queue.name)
-        serving = [worker for worker in found.serving[queue.name] if not worker.quiet]
+        serving = [worker for worker in found.serving[queue.name] if worker.claims]
         if queue.paused or not serving or since is None or found.now - since <= OLD_MS:
             continue
         slots = sum(worker.concurrency for worker in serving)

@@ -44,6 +44,7 @@ class DeadJobs(JobSection):
     async def alist(
         self, limit: int = 100, cursor: str | None = None, **which: Unpack[JobFilter]
     ) -> Page:
+        """As `list`, in async code."""
         return page_of(await self._here(self._look(_dead(which), limit, cursor)))
 
     def count(self, **which: Unpack[JobFilter]) -> int:
@@ -51,6 +52,7 @@ class DeadJobs(JobSection):
         return self._block(self._counting(_dead(which)), "count")
 
     async def acount(self, **which: Unpack[JobFilter]) -> int:
+        """As `count`, in async code."""
         return await self._here(self._counting(_dead(which)))
 
     def groups(self, queue: str | None = None, task: str | None = None) -> DeadGroups:
@@ -61,6 +63,7 @@ class DeadJobs(JobSection):
         return self._block(_grouping(queue, task), "groups")
 
     async def agroups(self, queue: str | None = None, task: str | None = None) -> DeadGroups:
+        """As `groups`, in async code."""
         return await self._here(_grouping(queue, task))
 
     def replay(
@@ -83,6 +86,7 @@ class DeadJobs(JobSection):
         dry_run: bool = False,
         **which: Unpack[JobFilter],
     ) -> Changed:
+        """As `replay`, in async code."""
         return await self._here(self._replaying(ids, which, all=all, dry_run=dry_run))
 
     def replay_with(self, id: JobLike, **changes: Unpack[Edit]) -> JobHandle[Any]:
@@ -93,6 +97,7 @@ class DeadJobs(JobSection):
         return self._handle(self._block(self._editing(id, changes), "replay_with"))
 
     async def areplay_with(self, id: JobLike, **changes: Unpack[Edit]) -> JobHandle[Any]:
+        """As `replay_with`, in async code."""
         return self._handle(await self._here(self._editing(id, changes)))
 
     def delete(
@@ -112,6 +117,7 @@ class DeadJobs(JobSection):
         dry_run: bool = False,
         **which: Unpack[JobFilter],
     ) -> Changed:
+        """As `delete`, in async code."""
         return await self._here(self._deleting(ids, which, all=all, dry_run=dry_run))
 
     def purge(
@@ -131,6 +137,7 @@ class DeadJobs(JobSection):
         dry_run: bool = False,
         **which: Unpack[JobFilter],
     ) -> Changed:
+        """As `purge`, in async code."""
         return await self._here(self._purging(older_than, which, dry_run=dry_run))
 
     def export(self, **which: Unpack[JobFilter]) -> Iterator[FullRecord]:

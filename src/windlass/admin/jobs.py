@@ -41,6 +41,7 @@ class Jobs(JobSection):
     async def alist(
         self, limit: int = 100, cursor: str | None = None, **which: Unpack[JobFilter]
     ) -> Page:
+        """As `list`, in async code."""
         return page_of(await self._here(self._look(selection_of(which), limit, cursor)))
 
     def count(self, **which: Unpack[JobFilter]) -> int:
@@ -48,6 +49,7 @@ class Jobs(JobSection):
         return self._block(self._counting(selection_of(which)), "count")
 
     async def acount(self, **which: Unpack[JobFilter]) -> int:
+        """As `count`, in async code."""
         return await self._here(self._counting(selection_of(which)))
 
     def get(self, id: JobLike) -> Job:
@@ -56,6 +58,7 @@ class Jobs(JobSection):
         return self._block(lambda store: get_job(store, name), "get")
 
     async def aget(self, id: JobLike) -> Job:
+        """As `get`, in async code."""
         name = id_of(id)
         return await self._here(lambda store: get_job(store, name))
 
@@ -66,6 +69,7 @@ class Jobs(JobSection):
     async def acancel(
         self, *ids: JobLike, dry_run: bool = False, **which: Unpack[JobFilter]
     ) -> Changed:
+        """As `cancel`, in async code."""
         return await self._here(self._changing(CANCEL, ids, which, dry_run=dry_run))
 
     def delete(self, *ids: JobLike, dry_run: bool = False, **which: Unpack[JobFilter]) -> Changed:
@@ -75,6 +79,7 @@ class Jobs(JobSection):
     async def adelete(
         self, *ids: JobLike, dry_run: bool = False, **which: Unpack[JobFilter]
     ) -> Changed:
+        """As `delete`, in async code."""
         return await self._here(self._changing(_deletion(which), ids, which, dry_run=dry_run))
 
     def replay(self, *ids: JobLike, dry_run: bool = False, **which: Unpack[JobFilter]) -> Changed:
@@ -88,6 +93,7 @@ class Jobs(JobSection):
     async def areplay(
         self, *ids: JobLike, dry_run: bool = False, **which: Unpack[JobFilter]
     ) -> Changed:
+        """As `replay`, in async code."""
         change = replaying(self._wire.codecs)
         return await self._here(self._changing(change, ids, which, dry_run=dry_run))
 
@@ -111,6 +117,7 @@ class Jobs(JobSection):
         dry_run: bool = False,
         **which: Unpack[JobFilter],
     ) -> Changed:
+        """As `reschedule`, in async code."""
         act = self._changing(_another_time(delay, at), ids, which, dry_run=dry_run)
         return await self._here(act)
 
@@ -132,6 +139,7 @@ class Jobs(JobSection):
         dry_run: bool = False,
         **which: Unpack[JobFilter],
     ) -> Changed:
+        """As `prioritize`, in async code."""
         act = self._changing(_another_priority(priority), ids, which, dry_run=dry_run)
         return await self._here(act)
 

@@ -101,6 +101,7 @@ class Queues(Section):
         return self._block(look_at_queues, "list")
 
     async def alist(self) -> Sequence[QueueInfo]:
+        """As `list`, in async code."""
         return await self._here(look_at_queues)
 
     def get(self, name: str) -> QueueInfo:
@@ -108,6 +109,7 @@ class Queues(Section):
         return self._block(_looking(name), "get")
 
     async def aget(self, name: str) -> QueueInfo:
+        """As `get`, in async code."""
         return await self._here(_looking(name))
 
     def pause(self, *names: str) -> Switched:
@@ -115,6 +117,7 @@ class Queues(Section):
         return self._block(_switching(names, paused=True), "pause")
 
     async def apause(self, *names: str) -> Switched:
+        """As `pause`, in async code."""
         return await self._here(_switching(names, paused=True))
 
     def resume(self, *names: str) -> Switched:
@@ -122,6 +125,7 @@ class Queues(Section):
         return self._block(_switching(names, paused=False), "resume")
 
     async def aresume(self, *names: str) -> Switched:
+        """As `resume`, in async code."""
         return await self._here(_switching(names, paused=False))
 
     def purge(
@@ -146,6 +150,7 @@ class Queues(Section):
         *,
         dry_run: bool = False,
     ) -> Changed:
+        """As `purge`, in async code."""
         return await self._here(_purging(name, states, task, dry_run=dry_run))
 
 

@@ -159,7 +159,7 @@ def _pending(facts: Facts) -> Reason:
         return Reason(code, f"{text[0].upper()}{text[1:]}.")
     if facts.line is None:
         return Reason("unsure", "It changed while it was looked at; ask again.")
-    serving = [worker for worker in facts.serving if not worker.quiet]
+    serving = [worker for worker in facts.serving if worker.claims]
     if facts.line.before:
         return Reason(
             "behind",
@@ -222,11 +222,14 @@ def _obstacle(facts: Facts) -> tuple[str, str] | None:
         return "paused", f"its queue {queue} is paused until someone resumes it"
     if not serving:
         return "no_worker", f"no worker serves its queue {queue}: {_elsewhere(facts)}"
-    if all(worker.quiet for worker in serving):
+    if not any(worker.claims for worker in serving):
         are = "the one worker" if len(serving) == 1 else f"all {len(serving)} workers"
+        if all(worker.order == "stop" for worker in serving):
+            stops = "was told to stop" if len(serving) == 1 else "were told to stop"
+            return "no_worker", f"{are} of its queue {queue} {stops}"
         verb = "is quiet until it is" if len(serving) == 1 else "are quiet until one is"
         return "quiet", f"{are} of its queue {queue} {verb} told to work again"
-    serving = [worker for worker in serving if not worker.quiet]
+    serving = [worker for worker in serving if worker.claims]
     slots = sum(worker.concurrency for worker in serving)
     if facts.active >= slots or all(worker.active >= worker.concurrency for worker in serving):
         busy = "the one worker" if len(serving) == 1 else f"all {len(serving)} workers"

@@ -41,6 +41,7 @@ class Workers(Section):
         return self._block(lambda store: store.workers(), "list")
 
     async def alist(self) -> Sequence[WorkerInfo]:
+        """As `list`, in async code."""
         return await self._here(lambda store: store.workers())
 
     def quiet(self, *ids: str) -> Changed:
@@ -48,6 +49,7 @@ class Workers(Section):
         return self._block(_directing(ids, "quiet"), "quiet")
 
     async def aquiet(self, *ids: str) -> Changed:
+        """As `quiet`, in async code."""
         return await self._here(_directing(ids, "quiet"))
 
     def resume(self, *ids: str) -> Changed:
@@ -55,6 +57,7 @@ class Workers(Section):
         return self._block(_directing(ids, "work"), "resume")
 
     async def aresume(self, *ids: str) -> Changed:
+        """As `resume`, in async code."""
         return await self._here(_directing(ids, "work"))
 
     def stop(self, *ids: str) -> Changed:
@@ -62,6 +65,7 @@ class Workers(Section):
         return self._block(_directing(ids, "stop"), "stop")
 
     async def astop(self, *ids: str) -> Changed:
+        """As `stop`, in async code."""
         return await self._here(_directing(ids, "stop"))
 
 

@@ -135,6 +135,7 @@ def _record(worker: WorkerInfo) -> dict[str, Any]:
         "active": worker.active,
         "memory": worker.memory,
         "quiet": worker.quiet,
+        "order": worker.order,
         "fault": worker.fault,
         "completed": worker.completed,
         "failed": worker.failed,
@@ -150,9 +151,18 @@ def _row(worker: WorkerInfo) -> Sequence[str]:
         worker.host,
         str(worker.pid),
         ",".join(worker.queues),
-        f"{active} quiet" if worker.quiet else active,
+        f"{active} {_told(worker)}".rstrip(),
         f"{worker.completed:,}",
         f"{worker.failed:,}",
         relative(worker.started_at),
         relative(worker.seen_at),
     )
+
+
+def _told(worker: WorkerInfo) -> str:
+    """Whether it claims jobs, and what it was told and has not followed yet."""
+    if worker.order == "stop":
+        return "told to stop"
+    if worker.claims == (not worker.quiet):
+        return "quiet" if worker.quiet else ""
+    return "told to work" if worker.claims else "told to be quiet"

@@ -31,6 +31,13 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     """jobs that it has completed since its start"""
     failed: int = 0
     """attempts that have failed here"""
+    order: Order | None = None
+    """what it was told last, as the store has it: it follows within seconds"""
+
+    @property
+    def claims(self) -> bool:
+        """Whether it is to claim jobs, by the order that stands or else by its own word."""
+        return not self.quiet if self.order is None else self.order == "work"
 
 
 class Term(msgspec.Struct, frozen=True):

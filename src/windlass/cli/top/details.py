@@ -80,7 +80,7 @@ def _worker(worker: WorkerInfo, look: Look) -> Iterator[str]:
     if worker.fault:
         yield _fact("fault", worker.fault)
     yield _fact("completed", f"{worker.completed:,}; {worker.failed:,} attempts failed")
-    if worker.quiet:
+    if not worker.claims:
         yield _fact("quiet", "it claims no more jobs")
     yield _fact("started", f"{iso(worker.started_at)} ({span(look.now - worker.started_at)} ago)")
     yield _fact("heard of", f"{span(look.now - worker.seen_at)} ago")

@@ -135,7 +135,7 @@ def _worker(worker: WorkerInfo, look: Look) -> Row:
         Cell(short(worker.failed)),
         Cell(_text(worker.fault), Style.BAD)
         if worker.fault
-        else Cell("quiet" if worker.quiet else "", Style.WARN),
+        else Cell("" if worker.claims else "quiet", Style.WARN),
     )
     return Row(worker.id, cells)
 

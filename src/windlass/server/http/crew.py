@@ -33,6 +33,8 @@ class WorkerView(msgspec.Struct, frozen=True):
     """bytes of its process that are resident; null if it does not tell"""
     quiet: bool
     """it claims nothing, as it was told"""
+    order: Order | None
+    """what it was told last: work, quiet or stop; it follows within seconds"""
     fault: str | None
     """why it cannot work, though it lives"""
     completed: int
@@ -64,6 +66,7 @@ def worker_view(worker: WorkerInfo) -> WorkerView:
         iso(worker.seen_at),
         worker.memory or None,
         worker.quiet,
+        worker.order,
         worker.fault or None,
         worker.completed,
         worker.failed,

@@ -77,7 +77,10 @@ def _news(snapshot: Snapshot, caller: Caller, known: dict[str, Any]) -> list[Eve
 def _parts(seen: Snapshot) -> list[tuple[str, Any, bytes]]:
     """The events of which some are news: the name, what is compared, and the data of each."""
     # Ages and beats always change; they are told along, but are no news by themselves.
-    busy = [(each.id, each.queues, each.active, each.quiet, each.fault) for each in seen.workers]
+    busy = [
+        (each.id, each.queues, each.active, each.quiet, each.order, each.fault)
+        for each in seen.workers
+    ]
     workers = [worker_view(worker) for worker in seen.workers]
     encode = msgspec.json.encode
     return [

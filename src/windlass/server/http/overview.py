@@ -73,7 +73,7 @@ async def get_overview(call: Call[None, None]) -> Overview:
         [_queue(view, found) for view in views(snapshot)],
         CrewOverview(
             len(crew),
-            sum(worker.quiet for worker in crew),
+            sum(not worker.claims for worker in crew),
             sum(worker.concurrency for worker in crew),
             sum(worker.active for worker in crew),
         ),

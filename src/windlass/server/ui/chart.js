@@ -34,7 +34,7 @@ export function TimeChart({ name, columns, lines }) {
     setAt((before) => Math.min(Math.max((before ?? times.length) + by, 0), times.length - 1));
   };
   return html`<figure class="chart" ref=${box}>
-    <${Legend} ...${{ lines, values, times, step, at, perMinute }} />
+    <${Legend} ...${{ lines, totals: columns.totals, times, step, at, perMinute }} />
     <svg
       width=${width}
       height=${HEIGHT}
@@ -67,12 +67,12 @@ export function TimeChart({ name, columns, lines }) {
   </figure>`;
 }
 
-function Legend({ lines, values, times, step, at, perMinute }) {
+function Legend({ lines, totals, times, step, at, perMinute }) {
   const shown = at !== null && at < times.length;
   return html`<figcaption aria-live=${shown ? "polite" : "off"}>
     ${lines.map(
       ({ key, name }) => html`<span class=${classes("legend", `line-${key}`)}>
-        ${name} <b>${shown ? `${compact(Math.round(perMinute(key, at) * 10) / 10)}/min` : count(sum(values[key]))}</b>
+        ${name} <b>${shown ? `${compact(Math.round(perMinute(key, at) * 10) / 10)}/min` : count(totals[key])}</b>
       </span>`,
     )}
     <span class="muted">${shown ? `${timeOfDay(times[at])} to ${timeOfDay(times[at] + step)}` : "in all"}</span>
@@ -101,8 +101,8 @@ function AsTable({ name, lines, columns: { times, values, step } }) {
   </details>`;
 }
 
-function summary(name, lines, { times, values }) {
-  const said = lines.map(({ key, name: what }) => `${count(sum(values[key]))} ${what.toLowerCase()}`);
+function summary(name, lines, { times, totals }) {
+  const said = lines.map(({ key, name: what }) => `${count(totals[key])} ${what.toLowerCase()}`);
   return `${name}, ${timeOfDay(times[0])} to now: ${said.join(", ")}. Left and right arrows read single values.`;
 }
 

@@ -5,7 +5,8 @@
  * @param {{at: string}[]} points
  * @param {{step: number, since: number, until: number, keys: string[], most?: number}} shape `most`:
  *   buckets are merged until there are no more than so many
- * @returns {{step: number, times: number[], values: Record<string, number[]>}}
+ * @returns {{step: number, times: number[], values: Record<string, number[]>, totals: Record<string, number>}}
+ *   `totals` has what the bucket that is not over has, too
  */
 export function columns(points, { step, since, until, keys, most = Infinity }) {
   const merged = step * Math.max(1, Math.ceil((until - since) / step / most));
@@ -14,12 +15,16 @@ export function columns(points, { step, since, until, keys, most = Infinity }) {
   const number = Math.max(1, Math.floor((until - first) / merged));
   const times = Array.from({ length: number }, (_, index) => first + index * merged);
   const values = Object.fromEntries(keys.map((key) => [key, new Array(number).fill(0)]));
+  const totals = Object.fromEntries(keys.map((key) => [key, 0]));
   for (const point of points) {
     const index = Math.floor((Date.parse(point.at) - first) / merged);
-    if (index < 0 || index >= number) continue;
-    for (const key of keys) values[key][index] += point[key] ?? 0;
+    if (index < 0) continue;
+    for (const key of keys) {
+      totals[key] += point[key] ?? 0;
+      if (index < number) values[key][index] += point[key] ?? 0;
+    }
   }
-  return { step: merged, times, values };
+  return { step: merged, times, values, totals };
 }
 
 export const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);

@@ -59,5 +59,9 @@ class Roster:
         return worker in self._workers and self._workers[worker][0] > now
 
     def workers(self, now: int) -> Sequence[WorkerInfo]:
-        heard_of = [info for until, info in self._workers.values() if until > now]
+        heard_of = [
+            replace(info, order=self._orders.get(info.id))
+            for until, info in self._workers.values()
+            if until > now
+        ]
         return sorted(heard_of, key=lambda info: info.id)

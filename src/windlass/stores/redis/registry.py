@@ -56,14 +56,16 @@ async def direct(shard: Shard, workers: Sequence[str], order: Order) -> frozense
 
 
 async def workers(shard: Shard) -> Sequence[WorkerInfo]:
-    found = await shard.run_on("workers", ROSTER[:2])
-    infos = [info for entry in found if entry is not None and (info := _read(entry)) is not None]
+    found = await shard.run_on("workers", ROSTER)
+    pairs = zip(found[::2], found[1::2], strict=True)
+    infos = [info for entry, order in pairs if entry and (info := _read(entry, order)) is not None]
     return sorted(infos, key=lambda info: info.id)
 
 
-def _read(entry: bytes) -> WorkerInfo | None:
+def _read(entry: bytes, order: bytes) -> WorkerInfo | None:
     try:
-        return replace(_decode(entry[8:]), seen_at=int.from_bytes(entry[:8], "big"))
+        seen_at = int.from_bytes(entry[:8], "big")
+        return replace(_decode(entry[8:]), seen_at=seen_at, order=_ORDERS.get(order))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         # Its next beat takes the place of this one.
         log.warning("what a worker told of itself is damaged and left out: %s", error)

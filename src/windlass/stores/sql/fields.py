@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
 from ...core.model import Failure, Progress
-from ...core.workers import WorkerInfo
+from ...core.workers import Order, WorkerInfo
 
 encode_json = msgspec.json.Encoder().encode
 _decode_failure = msgspec.json.Decoder(Failure).decode
@@ -63,12 +63,13 @@ def encode_worker(worker: WorkerInfo) -> str:
     return encode_json(worker).decode()
 
 
-def decode_worker(id: str, text: str, seen_at: int) -> WorkerInfo:
+def decode_worker(id: str, text: str, seen_at: int, said: str | None) -> WorkerInfo:
     try:
         worker = _decode_worker(text)
     except _DAMAGED:
         worker = WorkerInfo(id, "(unreadable)", 0, (), 0, seen_at)
-    return msgspec.structs.replace(worker, seen_at=seen_at)
+    order = next((each for each in get_args(Order) if each == said), None)
+    return msgspec.structs.replace(worker, seen_at=seen_at, order=order)
 
 
 def decode_ids(text: str) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ...core.workers import WorkerInfo
 from ...stores.contract import Store
 from ..clock import FakeClock
@@ -68,6 +70,22 @@ async def test_an_order_leaves_the_entry_as_it_is(store: Store, clock: FakeClock
     before = list(await store.workers())
     clock.advance(5)
     await store.direct(["w1"], "quiet")
-    assert list(await store.workers()) == before
+    assert list(await store.workers()) == [replace(each, order="quiet") for each in before]
     clock.advance(25)
     assert list(await store.workers()) == []
+
+
+async def test_the_list_has_the_order_that_stands(store: Store, clock: FakeClock) -> None:
+    await store.beat(ONE, TTL)
+    await store.beat(TWO, TTL)
+    await store.direct(["w1"], "quiet")
+    one, two = await store.workers()
+    assert (one.order, one.claims, two.order, two.claims) == ("quiet", False, None, True)
+    await store.beat(replace(ONE, quiet=True), TTL)
+    await store.direct(["w1"], "work")
+    (one, _) = await store.workers()
+    assert (one.order, one.quiet, one.claims) == ("work", True, True)
+    clock.advance(TTL / 1000 + 1)
+    await store.beat(ONE, TTL)
+    (one,) = await store.workers()
+    assert one.order is None

@@ -46,7 +46,8 @@ export function JobActions({ job, after }) {
   };
   const offered = [
     ["replay", "Replay", replay],
-    ["replay", "Edit and replay", edit],
+    // Others know a job of a workflow by its id, and one that is edited gets another.
+    ...(job.workflow ? [] : [["replay", "Edit and replay", edit]]),
     ["reschedule", "Reschedule", reschedule],
     ["priority", "Priority", prioritize],
     ["cancel", "Cancel", cancel],

@@ -48,10 +48,10 @@ export default function Workers() {
 }
 
 function Row({ worker }) {
-  const { id, host, pid, queues, active, concurrency, memory, quiet, fault, completed, failed } = worker;
+  const { id, host, pid, queues, active, concurrency, memory, fault, completed, failed } = worker;
   return html`<tr data-row>
     <th scope="row">
-      <span title=${id}>${host} <span class="muted">pid ${pid}</span></span> ${quiet && html`<span class="mark mark-warns">quiet</span>`} ${fault && html`<span class="mark mark-warns">${fault}</span>`}
+      <span title=${id}>${host} <span class="muted">pid ${pid}</span></span> ${told(worker) && html`<span class="mark mark-warns">${told(worker)}</span>`} ${fault && html`<span class="mark mark-warns">${fault}</span>`}
     </th>
     <td class="wide-text" data-label="queues">
       ${queues.map((name, index) => html`${index > 0 && ", "}${name === "*" ? "all" : html`<a class="quiet" href=${to`ui/queues/${name}`}>${name}</a>`}`)}
@@ -67,6 +67,16 @@ function Row({ worker }) {
     <td class="number" data-label="heard of"><${Moment} at=${worker.seen_at} /></td>
     ${may("operate") && html`<td class="actions"><${Orders} worker=${worker} /></td>`}
   </tr>`;
+}
+
+/** Whether it is to claim jobs, by the order that stands or else by its own word. */
+const claims = ({ order, quiet }) => (order ? order === "work" : !quiet);
+
+/** Whether it claims jobs, and what it was told and has not followed yet. */
+function told(worker) {
+  if (worker.order === "stop") return "told to stop";
+  if (claims(worker) === !worker.quiet) return worker.quiet ? "quiet" : "";
+  return claims(worker) ? "told to work" : "told to be quiet";
 }
 
 /** What it runs; asked for when somebody wants to see it. */
@@ -90,14 +100,15 @@ function Runs({ worker }) {
   <//>`;
 }
 
-function Orders({ worker: { id, host, pid, quiet } }) {
+function Orders({ worker }) {
+  const { id, host, pid } = worker;
   const name = `${host} ${pid}`;
   const order = (verb, said) => attempt(() => post(`${path`workers/${id}`}/${verb}`), said);
   const stop = async () => {
     const text = "It claims nothing more, finishes what runs, and ends. Whoever supervises it may start another.";
     if (await confirm({ title: `Stop the worker ${name}?`, text, yes: "Stop the worker", danger: true })) await order("stop", `${name} stops within seconds.`);
   };
-  return html`${quiet
+  return html`${!claims(worker)
       ? html`<button onClick=${() => order("resume", `${name} goes on within seconds.`)} aria-label=${`Resume the worker ${name}`}>Resume</button>`
       : html`<button onClick=${() => order("quiet", `${name} claims nothing more within seconds.`)} aria-label=${`Quiet the worker ${name}`}>Quiet</button>`}
     <button class="warns" onClick=${stop} aria-label=${`Stop the worker ${name}`}>Stop</button>`;

@@ -1,2 +1,7 @@
--- Workers that were heard of in time, by id. Arguments: now. Returns: id, info, seen_at.
-SELECT id, info, seen_at FROM windlass_workers WHERE expires_at > :now ORDER BY id
+-- Workers that were heard of in time, by id, each with the order that stands for it. Arguments: now.
+-- Returns: id, info, seen_at, said.
+SELECT w.id, w.info, w.seen_at, o.said
+FROM windlass_workers AS w
+LEFT JOIN windlass_orders AS o ON o.worker = w.id AND o.expires_at > :now
+WHERE w.expires_at > :now
+ORDER BY w.id
