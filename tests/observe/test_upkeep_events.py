@@ -40,7 +40,7 @@ async def test_a_rescued_job_is_told_with_what_becomes_of_it(app: Windlass, note
 
 async def test_a_renewal_that_comes_late_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "LONGEST_PAUSE", 0.01)
-    store, hand = MemoryStore(), Hand(1)
+    store, hand = MemoryStore(), Hand()
     events, notes = Events(), Notes()
     events.observe(notes)
     app = Windlass("memory://")

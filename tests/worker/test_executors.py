@@ -158,20 +158,6 @@ async def test_a_call_that_was_cancelled_before_it_began_is_never_made() -> None
     threads.close()
 
 
-async def test_what_a_stopped_handler_returns_all_the_same_counts(app: Windlass) -> None:
-    @app.task(timeout=BEGUN)
-    def careful() -> str:
-        try:
-            while True:
-                swallow_errors()
-        except AttemptStopped:
-            return "saved"
-
-    job = await careful.aenqueue()
-    await work(app)
-    assert await job.aresult() == "saved"
-
-
 async def test_a_thread_that_will_not_end_is_replaced(app: Windlass) -> None:
     gate = threading.Event()
 

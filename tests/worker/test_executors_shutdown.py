@@ -59,9 +59,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("task", "state"),
     [
-        # It still runs when the worker has done its part, so its lease has to bring it back.
-        ("slow_coroutine", (State.ACTIVE, 1)),
-        ("deaf_coroutine", (State.ACTIVE, 1)),
+        ("slow_coroutine", (State.PENDING, 0)),
+        ("deaf_coroutine", (State.PENDING, 0)),
         ("deaf_thread", (State.PENDING, 0)),
         ("deaf_process", (State.PENDING, 0)),
     ],

@@ -11,7 +11,7 @@ from windlass.core.model import Job
 from windlass.stores.memory import MemoryStore
 from windlass.testing.faults import FaultyStore
 from windlass.testing.work import until
-from windlass.worker.fetcher import ahead
+from windlass.worker.pool import ahead
 from windlass.worker.worker import Worker
 
 
@@ -38,7 +38,7 @@ class Stingy(MemoryStore):
     ("seconds", "expected"), [(None, 0), (0.0, 900), (0.01, 200), (0.2, 10), (1.0, 2), (60.0, 0)]
 )
 def test_only_quick_jobs_are_claimed_ahead(seconds: float | None, expected: int) -> None:
-    assert ahead(100, seconds) == expected
+    assert ahead(100, seconds, 900) == expected
 
 
 async def test_a_slow_worker_leaves_jobs_to_an_idle_one(app: Windlass) -> None:

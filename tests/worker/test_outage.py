@@ -15,7 +15,7 @@ from windlass.scheduler.upkeep import upkeep
 from windlass.stores.contract import Store
 from windlass.testing.faults import FaultyStore
 from windlass.testing.work import counts, until
-from windlass.worker.fetcher import MOST_AHEAD
+from windlass.worker.pool import MOST_AHEAD
 from windlass.worker.worker import Worker
 
 

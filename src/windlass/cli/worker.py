@@ -165,5 +165,6 @@ def _description(app: Windlass, worker: Worker, settings: WorkerSettings) -> str
     more += " and all others" if app.registry.default is not None else ""
     return (
         f"{masked(absolute(app.url))}: queues {','.join(worker.queues)}, "
-        f"concurrency {settings.concurrency}, tasks {', '.join(names[:SHOWN_TASKS])}{more}"
+        f"concurrency {settings.concurrency}, threads {settings.blocking}, "
+        f"tasks {', '.join(names[:SHOWN_TASKS])}{more}"
     )

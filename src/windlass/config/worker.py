@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from ..core.rotation import parse_queues
 from .checks import check_above_zero, check_choices, check_finite, check_not_negative, check_port
 from .logs import Capture, Level, LogFormat
+
+FEW_THREADS: Final = 10
+"""A database that takes 100 connections has room for several such workers."""
 
 
 class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,7 +24,9 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
     """serve a queue only while those named before it are empty"""
     concurrency: int = 100
-    """jobs that run at the same time"""
+    """async handlers that run at the same time"""
+    threads: int = 0
+    """blocking handlers that run at the same time; 0 is 10, or concurrency if that is less"""
     lease: float = 30.0
     """how long a claim holds without renewal"""
     shutdown_timeout: float = 30.0
@@ -69,11 +76,19 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
         times = ("lease", "rescue_interval", "prune_interval", "child_idle", "child_start")
         patience = ("shutdown_timeout", "hook_timeout", "unknown_patience", "attempts_keep")
         check_above_zero(self, "concurrency", "processes", *times)
-        numbers = ("max_jobs", "max_memory", "child_max_jobs", "child_max_memory", "log_jobs")
-        check_not_negative(self, *numbers, *patience)
+        numbers = ("threads", "max_jobs", "max_memory", "child_max_jobs", "child_max_memory")
+        check_not_negative(self, "log_jobs", *numbers, *patience)
         check_port(self, "metrics_port")
         check_finite(self, *times, *patience)
         check_choices(self, log_level=Level, log_format=LogFormat, log_capture=Capture)
+
+    @property
+    def blocking(self) -> int:
+        """How many blocking handlers run at the same time, in threads or in child processes.
+
+        Not as many as async ones: each is likely to have a connection to a database of its own.
+        """
+        return self.threads or min(FEW_THREADS, self.concurrency)
 
     @property
     def is_supervised(self) -> bool:

@@ -9,7 +9,7 @@ rest is for the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from heapq import heapify, heapreplace
 from typing import Final, NamedTuple
 
@@ -109,21 +109,28 @@ class Rotation:
         # One that is new is asked first, as it is most likely to be listed for its new jobs.
         return self._lanes.get(name) or _Lane(name, weight, dry=self.is_open)
 
-    def caps(self, room: int) -> dict[str, int]:
+    def caps(self, room: int, among: Container[str] | None = None) -> dict[str, int]:
         """The queues to claim `room` jobs from, in order, each with the most it may give.
 
-        Each may give at least one: a claim that brings nothing says that all are empty.
+        Each may give at least one: a claim that brings nothing says that all are empty. `among`
+        are those that can be asked at all now; None is every one.
         """
-        if len(self._lanes) == 1:
+        if len(self._lanes) == 1 and among is None:
             return dict.fromkeys(self._lanes, room)
         caps: dict[str, int] = {}
         for tier in self._tiers:
-            caps.update(_turns(tier, room))
+            lanes = tier if among is None else [lane for lane in tier if lane.name in among]
+            caps.update(_turns(lanes, room))
         return caps
+
+    @property
+    def queues(self) -> Iterable[str]:
+        """All that are served, as far as they are known."""
+        return self._lanes
 
     def note(self, caps: Mapping[str, int], room: int, queues: Iterable[str]) -> None:
         """Learn from a claim: `queues` has the queue of each job that it brought."""
-        if len(caps) == 1:
+        if len(self._lanes) == 1:
             return
         given = dict.fromkeys(caps, 0)
         for queue in queues:

@@ -18,6 +18,7 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     pid: int
     queues: tuple[str, ...]
     concurrency: int
+    """how many jobs it can run at the same time, of both kinds together"""
     started_at: int
     active: int = 0
     seen_at: int = 0
@@ -33,6 +34,10 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     """attempts that have failed here"""
     order: Order | None = None
     """what it was told last, as the store has it: it follows within seconds"""
+    threads: int = 0
+    """how many of these jobs can be blocking ones; 0 if it has no such tasks, or does not tell"""
+    in_threads: int = 0
+    """how many of the active ones are"""
 
     @property
     def claims(self) -> bool:

@@ -52,7 +52,7 @@ class Chores:
         self._store = store
         self._codecs = codecs
         self._patience = to_ms(WorkerSettings().unknown_patience)
-        self._hand = Hand(AT_ONCE)
+        self._hand = Hand()
         self._reporter = Reporter(store)
         events = site.app.registry.events
         self._logbook = Logbook(
@@ -70,6 +70,7 @@ class Chores:
             Registry(),
             codecs,
             AT_ONCE,
+            1,
             max_result,
             self._patience,
             Surroundings(

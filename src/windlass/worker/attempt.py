@@ -7,7 +7,6 @@ within its timeout -> encode the result
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -32,6 +31,7 @@ from ..resources import Values, filled
 from .executors import Executors
 from .executors.raised import FromChild
 from .gathering import Gathering
+from .limit import AttemptTimeout, Limit
 from .logbook import Logbook
 from .signals import StoredSignals
 from .transactions import Transactions
@@ -39,9 +39,7 @@ from .workflows import StoredWorkflows
 
 log = logging.getLogger("windlass")
 
-
-class AttemptTimeout(TimeoutError):
-    """The handler took longer than its timeout."""
+Leave = Callable[[Job, AttemptTimeout], None]
 
 
 class Surroundings(NamedTuple):
@@ -66,14 +64,16 @@ def begin(
     codec: Codec,
     job: Job,
     surroundings: Surroundings,
-    inputs: Sequence[Any] = (),
-    batch: Gathering | None = None,
+    inputs: Sequence[Any],
+    batch: Gathering | None,
+    leave: Leave,
 ) -> Awaitable[Any]:
     """The handler, called with the job's arguments; await it for its value.
 
     `inputs` are results of other jobs, which come before the job's own arguments. `batch` has the
     jobs that a handler which takes batches is to get together with this one.
-    Middleware goes around it, and is within its timeout.
+    Middleware goes around it, and is within its timeout, which begins anew with the handler.
+    `leave` is told of an attempt that took too long and does not end.
     """
     executors, stack, values, report, transactions, checkpoints, workflows, signals, *_ = (
         surroundings
@@ -87,12 +87,15 @@ def begin(
     ear = surroundings.logbook.ear
     context = Context(job, report, transactions.begin, checkpoints, workflows, signals, ear)
     current.set(context)
+    limit = None
+    if spec.timeout is not None:
+        limit = Limit(spec.timeout / 1000, partial(leave, job))
     if stack.runs:
-        handler = partial(_call, definition, executors, values, context, batch)
+        handler = partial(_call, definition, executors, values, context, batch, limit)
         work = around(stack.runs, Attempt(context, args, kwargs), handler)
     else:
-        work = _call(definition, executors, values, context, batch, args, kwargs)
-    return work if spec.timeout is None else _within(spec.timeout / 1000, work)
+        work = _call(definition, executors, values, context, batch, limit, args, kwargs)
+    return work if limit is None else limit.keep(work)
 
 
 def _call(
@@ -101,28 +104,36 @@ def _call(
     values: Values,
     context: Context,
     batch: Gathering | None,
+    limit: Limit | None,
     args: list[Any],
     kwargs: dict[str, Any],
 ) -> Awaitable[Any]:
     needs = definition.arguments.left_out
     if needs:
         kwargs = filled(needs, values, kwargs, definition.name)
-    if batch is None:
+    if batch is not None:
+        if limit is not None:
+            batch.limits.append(limit)
+        handler = partial(_call_batch, definition, executors, context, batch, kwargs)
+        return batch.join(context, args[0], handler)
+    if limit is None:
         return executors.call(definition, context, args, kwargs)
-    return batch.join(
-        context, args[0], lambda items: executors.call(definition, context, [items], kwargs)
-    )
+    if not definition.is_async:
+        limit.pause()
+    return executors.call(definition, context, args, kwargs, limit.begin)
 
 
-async def _within(seconds: float, work: Awaitable[Any]) -> Any:
-    limit = asyncio.timeout(seconds)
-    try:
-        async with limit:
-            return await work
-    except TimeoutError:
-        if limit.expired():
-            raise AttemptTimeout(f"the attempt took longer than {seconds:g} s") from None
-        raise
+def _call_batch(
+    definition: Definition,
+    executors: Executors,
+    context: Context,
+    batch: Gathering,
+    kwargs: dict[str, Any],
+    items: list[Any],
+) -> Awaitable[Any]:
+    if not definition.is_async:
+        batch.wait()
+    return executors.call(definition, context, [items], kwargs, batch.begin)
 
 
 def encoded(definition: Definition, codec: Codec, value: Any, limit: int) -> bytes | None:

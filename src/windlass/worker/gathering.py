@@ -12,14 +12,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context as Variables
 from contextvars import copy_context
-from typing import Any
+from typing import Any, Final
 
 from ..core.context import Context, current_batch
 from ..core.model import Job
 from ..errors import Fatal
 from .hand import Claim
+from .limit import Limit
 
 Handler = Callable[[list[Any]], Awaitable[Any]]
+
+DOUBTFUL: Final = 2
+"""A job of which so many attempts were lost with their worker runs alone."""
 
 
 class Gathering:
@@ -38,6 +42,18 @@ class Gathering:
         # That of the worker: what one attempt sets, the current job for one, is not the batch's.
         self._variables: Variables = copy_context()
         self.call: asyncio.Task[None] | None = None
+        self.limits: list[Limit] = []
+        """those of its attempts; what they limit is the same call"""
+
+    def wait(self) -> None:
+        """The call waits for a thread or a child, which takes nobody's time."""
+        for limit in self.limits:
+            limit.pause()
+
+    def begin(self) -> None:
+        """The handler begins now, for all of them."""
+        for limit in self.limits:
+            limit.begin()
 
     @property
     def claims(self) -> list[Claim]:
@@ -86,19 +102,24 @@ class Gathering:
                 _give(answer, value)
 
 
-def gathered(jobs: Sequence[Job]) -> Sequence[Job | Gathering]:
-    """What one claim has brought, the jobs of each batch as one."""
+def gathered(jobs: Sequence[Job]) -> tuple[Sequence[Job | Gathering], Sequence[Job]]:
+    """What one claim has brought, the jobs of each batch as one; and those that are to run alone.
+
+    A job whose attempts were lost with their worker, again and again, may be what ends workers.
+    """
     for job in jobs:
-        if job.spec.lane is not None and job.spec.lane.size:
+        if job.lost >= DOUBTFUL or (job.spec.lane is not None and job.spec.lane.size):
             break
     else:
-        return jobs
+        return jobs, ()
+    alone = [job for job in jobs if job.lost >= DOUBTFUL]
     found: dict[tuple[str, str], list[Job]] = {}
     for job in jobs:
-        lane = job.spec.lane
-        key = (job.queue, lane.name) if lane is not None and lane.size else ("", job.id)
-        found.setdefault(key, []).append(job)
-    return [each[0] if key[0] == "" else Gathering(each) for key, each in found.items()]
+        if job.lost < DOUBTFUL:
+            lane = job.spec.lane
+            key = (job.queue, lane.name) if lane is not None and lane.size else ("", job.id)
+            found.setdefault(key, []).append(job)
+    return [each[0] if key[0] == "" else Gathering(each) for key, each in found.items()], alone
 
 
 def _shared(value: Any, number: int) -> Sequence[Any]:

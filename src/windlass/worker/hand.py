@@ -19,51 +19,67 @@ replayed can come to the same worker again while the attempt before is still run
 class Hand:
     """Counts slots and remembers leases."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self) -> None:
         self._jobs: dict[Claim, Job] = {}
+        self._blocking: dict[Claim, Job] = {}
+        """those for blocking handlers, which are not among the others"""
         self._bundles: dict[Claim, set[Claim]] = {}
         self._surplus = 0
+        self._surplus_blocking = 0
         self._changed = asyncio.Event()
 
     def __len__(self) -> int:
         """How many slots are taken: the jobs of a bundle have one."""
-        return len(self._jobs) - self._surplus
+        return len(self._jobs) + len(self._blocking) - self._surplus
 
     def __contains__(self, lease: Lease) -> bool:
-        return (lease.id, lease.fence) in self._jobs
+        claim = (lease.id, lease.fence)
+        return claim in self._jobs or claim in self._blocking
+
+    @property
+    def blocking(self) -> int:
+        """How many of these slots are for blocking handlers."""
+        return len(self._blocking) - self._surplus_blocking
 
     @property
     def jobs(self) -> Sequence[Job]:
         """All that are in hand; from any thread."""
-        return list(self._jobs.values())
+        return [*list(self._jobs.values()), *list(self._blocking.values())]
 
     @property
     def leases(self) -> Sequence[Lease]:
         # Read from the heartbeat's thread: copying the values is one step, going over them is not.
-        return [job.lease for job in list(self._jobs.values())]
+        return [job.lease for job in self.jobs]
 
     def of(self, claims: Iterable[Claim]) -> Sequence[Job]:
         """Those of these jobs that are in hand."""
-        found = [self._jobs.get(claim) for claim in claims]
+        found = [self._jobs.get(claim) or self._blocking.get(claim) for claim in claims]
         return [job for job in found if job is not None]
 
-    def take(self, jobs: Iterable[Job]) -> None:
+    def take(self, jobs: Iterable[Job], blocking: Iterable[Job] = ()) -> None:
+        """Have these jobs; `blocking` are others, whose handlers are."""
         self._jobs.update({(job.id, job.fence): job for job in jobs})
+        if blocking:
+            self._blocking.update({(job.id, job.fence): job for job in blocking})
 
     def bundle(self, claims: Sequence[Claim]) -> None:
-        """Let jobs that are in hand share one slot."""
+        """Let jobs that are in hand share one slot; all of them are of one kind."""
         bundle = set(claims)
         self._bundles.update(dict.fromkeys(claims, bundle))
         self._surplus += len(bundle) - 1
+        if not bundle.isdisjoint(self._blocking):
+            self._surplus_blocking += len(bundle) - 1
 
     def drop(self, claims: Iterable[Claim]) -> Sequence[Job | None]:
         """Let go of jobs; what they were, None for one that was not in hand."""
         dropped = []
         for claim in claims:
-            dropped.append(self._jobs.pop(claim, None))
             if self._bundles:
                 self._unbundle(claim)
+            job = self._jobs.pop(claim, None)
+            if job is None and self._blocking:
+                job = self._blocking.pop(claim, None)
+            dropped.append(job)
         self._changed.set()
         return dropped
 
@@ -72,6 +88,7 @@ class Hand:
         if bundle is not None:
             bundle.discard(claim)
             self._surplus -= bool(bundle)
+            self._surplus_blocking -= bool(bundle) and claim in self._blocking
 
     async def changed(self) -> None:
         """Wait until some slot was freed after this call."""

@@ -1,7 +1,7 @@
 """Runs attempts: one job in, one transition out. Open this file third.
 
-The steps of an attempt are in `attempt`; here is how many run, what waits for its turn,
-and who is told of the end.
+The steps of an attempt are in `attempt`, what waits for its turn in `waiting`; here is how an
+attempt begins, how it is stopped, and who is told of its end.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from contextvars import copy_context
-from typing import Any, Final
+from typing import Any
 
+from ..core.clock import system_clock
 from ..core.codec import Codecs
 from ..core.model import UNREADABLE, Job, Lease, Transition
 from ..core.outcome import Expired, Released, Succeeded, decide, has_expired
@@ -28,20 +27,22 @@ from ..service import is_being_cancelled
 from ..task import Registry
 from .acker import Acker
 from .attempt import Surroundings, begin, encoded, failed, unknown
+from .executors.thread_call import NotBegun
 from .gathering import Gathering
 from .hand import Claim
-from .leftovers import leave_behind
+from .kinds import Kinds
+from .leftovers import Leftovers, leave_behind
+from .limit import GRACE, AttemptTimeout
+from .pool import Pool
 from .transactions import RolledBack
-from .unstarted import popped, withheld
+from .unstarted import is_new, withheld
+from .waiting import Waiting
 
 log = logging.getLogger("windlass")
 
-STALL: Final = 0.5
-"""While nothing ends for so many seconds, another worker may as well run what waits here."""
-
 
 class Runner:
-    """Starts attempts, at most `size` at a time.
+    """Starts attempts: at most `concurrency` on the event loop, and `threads` blocking ones.
 
     Each ends in one call of the acker: what it came to, or that its lease was lost.
     """
@@ -50,7 +51,8 @@ class Runner:
         self,
         registry: Registry,
         codecs: Codecs,
-        size: int,
+        concurrency: int,
+        threads: int,
         max_result: int,
         patience: int,
         surroundings: Surroundings,
@@ -58,7 +60,6 @@ class Runner:
     ) -> None:
         self._registry = registry
         self._codecs = codecs
-        self._size = size
         self._max_result = max_result
         self._patience = patience
         self._surroundings = surroundings
@@ -73,140 +74,125 @@ class Runner:
         self._acker = acker
         self._loop = asyncio.get_running_loop()
         self._variables = copy_context()
-        self._backlog: deque[Job | Gathering] = deque()
+        self.waiting = Waiting(
+            Kinds(registry, self._workflows.tasks),
+            concurrency,
+            threads,
+            self._start,
+            lambda job, delay: acker.put(decide(job, Released(delay))),
+            surroundings.executors.take_back,
+        )
+        """the slots, and what has none yet"""
+        self._alone = self.waiting.alone
         self._gatherings: dict[Claim, Gathering] = {}
-        self._surplus = 0
-        """running attempts beyond the first of their batch: a batch has one slot"""
-        self._running: dict[Claim, asyncio.Task[None]] = {}
+        self._running: dict[Claim, tuple[asyncio.Task[None], Job, Pool]] = {}
         self._lost: set[Claim] = set()
-        self._taken: dict[Claim, bool] = {}
+        self._withheld: dict[Claim, bool] = {}
         """attempts that are not to begin: see `withheld`"""
-        self._seconds: float | None = None
-        self._last_end = 0.0
+        self._leftovers = Leftovers(concurrency)
+        self._left = self._leftovers.jobs
         self.ran = 0
-        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def active(self) -> int:
         """How many slots are taken now: by an attempt, or by those of a batch together."""
-        return len(self._running) - self._surplus
+        return self.waiting.awaiting.running + self.waiting.in_threads
 
     @property
     def claims(self) -> Sequence[Claim]:
         """Those of the attempts that run now; from any thread."""
         return list(self._running)
 
+    @property
+    def is_isolating(self) -> bool:
+        """Whether nothing is to be claimed, since one job runs alone or is about to."""
+        return self._alone.is_on
+
+    @property
+    def is_out_of_threads(self) -> bool:
+        """Whether no blocking handler can be started."""
+        return self._surroundings.executors.fault() is not None
+
     def runs(self, claim: Claim) -> bool:
         """Whether this attempt goes on here."""
         return claim in self._running
 
     def fault(self) -> str | None:
-        """Why it can start no attempt, or None; from any thread."""
-        return None
+        """Why it can start no more attempts, or should not; from any thread."""
+        return self._surroundings.executors.fault() or self._leftovers.fault()
 
-    def pace(self) -> float | None:
-        """How long an attempt takes, a moving average; None before the first one."""
-        return self._seconds
+    def of_task(self, task: asyncio.Task[Any] | None) -> Sequence[Claim]:
+        """The attempts that are this task, or have it as the call of their batch; any thread."""
+        found = [claim for claim, (each, *_) in list(self._running.items()) if each is task]
+        batches = list(self._gatherings.items())
+        return found or [claim for claim, each in batches if task and each.call is task]
 
-    def deliver(self, jobs: Sequence[Job | Gathering]) -> None:
-        """Take claimed jobs and start as many as may run."""
-        self._backlog.extend(jobs)
-        while self._backlog and len(self._running) - self._surplus < self._size:
-            self._start_next()
-        if self._backlog and self._timer is None:
-            self._timer = self._loop.call_later(STALL, self._look_at_backlog)
+    def deliver(self, jobs: Sequence[Job]) -> None:
+        """Take claimed jobs and start as many as may run, each by itself."""
+        self.waiting.kinds.look()
+        for number, some in enumerate(self.waiting.kinds.split(jobs)):
+            self.waiting.line_up(some, blocks=number == 1)
+        self.waiting.start()
 
     def lose(self, lease: Lease) -> None:
         """Stop an attempt whose lease is gone: cancelled, or taken over by another worker."""
         claim = (lease.id, lease.fence)
-        if self._transactions.decides(claim):
+        if self._transactions.decides(claim) or claim in self._lost:
+            # To cancel a second time would be to let go of what is about to end.
             return
-        task = self._running.get(claim)
-        if task is not None:
+        if claim in self._running:
             self._lost.add(claim)
-            task.cancel()
-        elif not self._lose_waiting(claim):
-            # It has ended, and is about to be written.
-            return
+            self._stop(claim)
+        else:
+            waiting = self.waiting.drop(claim)
+            if waiting is None:
+                # It has ended, and is about to be written.
+                return
+            self._forget(waiting)
         log.warning("job %s: cancelled or taken over, stopping it", lease.id)
-
-    def _lose_waiting(self, claim: Claim) -> bool:
-        for part in list(self._backlog):
-            lost = [job for job in _jobs(part) if (job.id, job.fence) == claim]
-            if not lost:
-                continue
-            if isinstance(part, Gathering):
-                part.drop(claim)
-            if not isinstance(part, Gathering) or not part.jobs:
-                with suppress(ValueError):  # another thread has taken it away
-                    self._backlog.remove(part)
-            self._acker.forget(claim)
-            self._events.lost(lost[0])
-            return True
-        return False
 
     def release_backlog(self) -> None:
         """Give back what was claimed and not started."""
-        for job in self.take_backlog():
-            self._acker.put(decide(job, Released()))
+        self.waiting.release()
 
     def take_backlog(self) -> list[Job]:
-        """Take away what was claimed and not started; from any thread."""
-        return popped(self._backlog)
+        """Take away what was claimed and not started; from any thread.
+
+        It is the caller who gives these jobs back, and has the hand let go of them.
+        """
+        return self.waiting.take()
 
     def withhold(self) -> list[Claim]:
         """Keep attempts that have not begun from beginning, and name them; from any thread.
 
         It is the caller who gives their jobs back.
         """
-        return withheld(self._running, self._taken)
-
-    def of_task(self, task: asyncio.Task[Any] | None) -> Sequence[Claim]:
-        """The attempts that are this task, or have it as the call of their batch; any thread."""
-        found = [claim for claim, each in list(self._running.items()) if each is task]
-        batches = list(self._gatherings.items())
-        return found or [claim for claim, each in batches if task and each.call is task]
+        tasks = {claim: task for claim, (task, *_) in list(self._running.items())}
+        return withheld(tasks, self._withheld)
 
     async def drain(self, timeout: float) -> None:
         """Let running attempts finish; after `timeout` seconds cancel and release them."""
         if self._running:
-            _, late = await asyncio.wait(self._running.values(), timeout=timeout)
-            for task in late:
-                task.cancel()
+            tasks = [task for task, *_ in self._running.values()]
+            _, late = await asyncio.wait(tasks, timeout=timeout)
+            for claim in list(self._running):
+                self._stop(claim)
             if late:
-                await asyncio.wait(late, timeout=1.0)
-                leave_behind(self._running, self._gatherings)
+                await asyncio.wait(late, timeout=GRACE)
+            for _, job, _ in list(self._running.values()):
+                self._leave(job)
+            left = {claim: task for claim, (task, *_) in self._running.items()}
+            leave_behind(left, self._gatherings)
         self._surroundings.executors.close()
 
-    def _look_at_backlog(self) -> None:
-        """Give back what was claimed ahead of jobs that turned out to be slow."""
-        self._timer = None
-        if not self._backlog:
-            return
-        still = time.perf_counter() - self._last_end
-        if still < STALL:
-            self._timer = self._loop.call_later(STALL - still, self._look_at_backlog)
-        else:
-            self._seconds = max(self._seconds or 0.0, STALL)
-            self.release_backlog()
-
-    def _start_next(self) -> None:
-        try:
-            part = self._backlog.popleft()
-        except IndexError:
-            return  # another thread has taken it away in this very moment
-        self._start(part)
-
-    def _start(self, part: Job | Gathering) -> None:
-        if isinstance(part, Gathering):
-            self._surplus += len(part.jobs) - 1
-            for job in part.jobs:
+    def _start(self, part: Job | Gathering, pool: Pool) -> None:
+        for job in part.jobs if isinstance(part, Gathering) else (part,):
+            if isinstance(part, Gathering):
                 self._enter(job, part)
-                self._start(job)
-            return
-        # With the worker's variables, and not those of the attempt whose end has made room.
-        task = self._loop.create_task(self._attempt(part), context=self._variables.copy())
-        self._running[part.id, part.fence] = task
+            attempt = self._attempt(job, pool)
+            # With the worker's variables, and not those of the attempt whose end has made room.
+            task = self._loop.create_task(attempt, context=self._variables.copy())
+            self._running[job.id, job.fence] = task, job, pool
 
     def _enter(self, job: Job, batch: Gathering) -> Gathering:
         self._gatherings[job.id, job.fence] = batch
@@ -217,15 +203,56 @@ class Runner:
         """The batch of a job; one that was enqueued before its task took batches is one itself."""
         return self._gatherings.get((job.id, job.fence)) or self._enter(job, Gathering([job]))
 
-    async def _attempt(self, job: Job) -> None:
+    def _stop(self, claim: Claim) -> None:
+        """Cancel an attempt. One that has not begun finds out with its first step.
+
+        To cancel its task before that would end it without a single step: nobody would be told,
+        and its slot would be taken for ever.
+        """
+        task, job, _ = self._running[claim]
+        if is_new(task):
+            self._withheld.setdefault(claim, False)
+        else:
+            task.cancel()
+            self._loop.call_later(GRACE, self._leave, job)
+
+    def _leave(self, job: Job, error: AttemptTimeout | None = None) -> None:
+        """End an attempt whose handler does not end, though it was stopped: it goes on by itself.
+
+        `error` is why it was stopped, if not because its lease was lost or the worker stops.
+        """
+        claim = (job.id, job.fence)
+        if claim not in self._running:
+            return
+        if self._transactions.commits(claim):
+            # That ends by itself, and how is not to be guessed.
+            self._loop.call_later(GRACE, self._leave, job, error)
+            return
+        task, job, pool = self._running[claim]
+        self._leftovers.add(job, task, self._gatherings.get(claim))
+        own = None if job.spec.task in self._registry else self._instead(job)
+        definition, _, job = own or (self._registry[job.spec.task], None, job)
+        raised = error or asyncio.CancelledError()
+        settled = self._transactions.ended(job, error=raised)
+        if error is None and not settled:
+            move = self._stopped(claim, job)
+        else:
+            move = self._after(job, raised, definition.policy, settled)
+        seconds = max(system_clock() - (job.started_at or 0), 0) / 1000
+        self._finish(job, pool, move, time.perf_counter() - seconds, True, settled, raised)
+
+    async def _attempt(self, job: Job, pool: Pool) -> None:
         began = time.perf_counter()
         policy = DEFAULT_RETRY
         started = settled = False
         move: Transition | None = None
         raised: BaseException | None = None
         try:
-            if has_expired(job) or (self._taken and (job.id, job.fence) in self._taken):
-                move = self._unbegun(job)
+            if self._withheld and (job.id, job.fence) in self._withheld:
+                move = self._withdrawn(job)
+                return
+            if has_expired(job):
+                move = decide(job, Expired())
                 return
             surroundings: Surroundings = self._surroundings
             inputs: Sequence[Any] = ()
@@ -246,7 +273,7 @@ class Runner:
                 inputs = await self._workflows.inputs(job)
             codec = self._codecs.get(job.spec.content_type)
             batch = self._batch(job) if definition.batch else None
-            value = await begin(definition, codec, job, surroundings, inputs, batch)
+            value = await begin(definition, codec, job, surroundings, inputs, batch, self._leave)
             if self._transactions.completed and self._transactions.ended(job, value):
                 move, settled = decide(job, Succeeded()), True
                 return
@@ -257,27 +284,18 @@ class Runner:
                 # The process ends before its handler does; the lease recovers the job.
                 started = False
                 raise
+            if self._left and (job.id, job.fence) in self._left:
+                return
             raised = error
             settled = self._transactions.ended(job, error=error)
             move = self._after(job, error, policy, settled)
         finally:
-            now = time.perf_counter()
-            if move is not None and not settled:
-                self._acker.put(move, now - began if started else NOT_RUN)
-            elif started:
-                self._acker.note(job, move, now - began, settled)
-            if started and self._events.ended:
-                self._events.ended(job, move, now - began, raised)
+            if self._left and (job.id, job.fence) in self._left:
+                self._leftovers.end(job)
+            else:
+                self._finish(job, pool, move, began, started, settled, raised)
             # Or the error, its traceback and this frame would keep each other alive.
             raised = None
-            self._end(job, move, began, now)
-
-    def _unbegun(self, job: Job) -> Transition | None:
-        """The move of a job that is not to begin; None if it was given back by another thread."""
-        taken = self._taken.get((job.id, job.fence))
-        if taken is None:
-            return decide(job, Expired())
-        return None if taken else decide(job, Released())
 
     def _instead(self, job: Job) -> tuple[Definition, Surroundings, Job] | None:
         """What runs a job whose task the app does not have: we, its default handler, or nothing."""
@@ -289,50 +307,85 @@ class Runner:
             return None
         return default.definition, self._surroundings, default.taking(job)
 
+    def _withdrawn(self, job: Job) -> Transition | None:
+        """The move of an attempt that was stopped before it began."""
+        claim = (job.id, job.fence)
+        if claim in self._lost:
+            self._forget(job)
+            return None
+        return None if self._withheld[claim] else decide(job, Released())
+
+    def _forget(self, job: Job) -> None:
+        """Let go of a job whose lease was lost before an attempt began."""
+        self._acker.forget((job.id, job.fence))
+        self._events.lost(job)
+
+    def _stopped(self, claim: Claim, job: Job) -> Transition | None:
+        """The move of an attempt that was cancelled; None if the lease was lost."""
+        return None if claim in self._lost else decide(job, Released())
+
     def _after(
         self, job: Job, error: BaseException, policy: RetryPolicy, settled: bool
     ) -> Transition | None:
         """The move that follows an error; None if the lease was lost."""
         if settled:
             return None if isinstance(error, RolledBack) else decide(job, Succeeded())
-        if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
-            return None if (job.id, job.fence) in self._lost else decide(job, Released())
+        if isinstance(error, NotBegun) or (
+            isinstance(error, asyncio.CancelledError) and is_being_cancelled()
+        ):
+            return self._stopped((job.id, job.fence), job)
         # Also if the handler let a cancellation of its own escape: that is its failure.
         return failed(job, error, policy)
 
-    def _end(self, job: Job, move: Transition | None, began: float, now: float) -> None:
-        """Note the end and the pace, and start the next one in the place of this."""
+    def _finish(
+        self,
+        job: Job,
+        pool: Pool,
+        move: Transition | None,
+        began: float,
+        started: bool,
+        settled: bool,
+        raised: BaseException | None,
+    ) -> None:
+        """Tell everybody of the end, note the pace, and start the next one in the place of this."""
+        now = time.perf_counter()
+        seconds = now - began
+        if move is not None and not settled:
+            self._acker.put(move, seconds if started else NOT_RUN)
+        elif started:
+            self._acker.note(job, move, seconds, settled)
+        if started and self._events.ended:
+            self._events.ended(job, move, seconds, raised)
         if self._logbook.pages or (move is not None and move.error is not None):
             self._logbook.over(job, move)
         if self._joblog.told:
-            self._joblog.ended(job, move, now - began)
+            self._joblog.ended(job, move, seconds)
         claim = (job.id, job.fence)
         del self._running[claim]
         self.ran += 1
         if self._lost:
             self._lost.discard(claim)
-        if self._taken:
-            self._taken.pop(claim, None)
+        if self._withheld:
+            self._withheld.pop(claim, None)
         if self._workflows.memberships:
             self._workflows.memberships.pop(claim, None)
         if self._signals.told:
             self._signals.told.pop(claim, None)
-        self._last_end = now
-        before = self._seconds
-        self._seconds = now - began if before is None else 0.9 * before + 0.1 * (now - began)
-        if self._gatherings:
-            self._leave_batch(claim)
-        if self._backlog and len(self._running) - self._surplus < self._size:
-            self._start_next()
+        pool.end(seconds, now)
+        if not self._gatherings or self._leave_batch(claim):
+            pool.running -= 1
+        if self._alone.was_on:
+            self._alone.end(claim)
+            if not self._running:
+                self.waiting.start_alone()
+        elif pool.backlog and pool.running < pool.most:
+            self.waiting.start_next(pool)
 
-    def _leave_batch(self, claim: Claim) -> None:
+    def _leave_batch(self, claim: Claim) -> bool:
+        """Whether that has freed the slot: a batch has one for all of its attempts."""
         batch = self._gatherings.pop(claim, None)
         if batch is None:
-            return
+            return True
         batch.ended(claim)
         batch.running -= 1
-        self._surplus -= bool(batch.running)
-
-
-def _jobs(part: Job | Gathering) -> Sequence[Job]:
-    return part.jobs if isinstance(part, Gathering) else (part,)
+        return not batch.running

@@ -78,6 +78,10 @@ class Transactions:
         """Whether it is a commit, and not the heartbeat, that tells if this lease held."""
         return claim in self._committing or claim in self.completed
 
+    def commits(self, claim: Claim) -> bool:
+        """Whether a commit of this attempt is under way."""
+        return claim in self._committing
+
     def ended(self, job: Job, value: Any = None, error: BaseException | None = None) -> bool:
         """An attempt has ended: whether that is all, since a transaction has settled its job.
 

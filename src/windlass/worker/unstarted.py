@@ -10,6 +10,7 @@ import asyncio
 import inspect
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 
 from ..core.model import Job
 from .gathering import Gathering
@@ -27,6 +28,22 @@ def popped(backlog: deque[Job | Gathering]) -> list[Job]:
         jobs += part.jobs if isinstance(part, Gathering) else [part]
 
 
+def dropped(backlog: deque[Job | Gathering], claim: Claim) -> Job | None:
+    """The job of this claim, which does not wait any more; None if it did not."""
+    for part in list(backlog):
+        jobs = part.jobs if isinstance(part, Gathering) else [part]
+        lost = [job for job in jobs if (job.id, job.fence) == claim]
+        if not lost:
+            continue
+        if isinstance(part, Gathering):
+            part.drop(claim)
+        if not isinstance(part, Gathering) or not part.jobs:
+            with suppress(ValueError):  # another thread has taken it away
+                backlog.remove(part)
+        return lost[0]
+    return None
+
+
 def withheld(running: Mapping[Claim, asyncio.Task[None]], taken: dict[Claim, bool]) -> list[Claim]:
     """The attempts of which not one step was made; none will be, since they are in `taken` now.
 
@@ -35,15 +52,16 @@ def withheld(running: Mapping[Claim, asyncio.Task[None]], taken: dict[Claim, boo
     """
     found = []
     for claim, task in list(running.items()):
-        if claim not in taken and _is_new(task):
+        if claim not in taken and is_new(task):
             taken[claim] = False
-            if _is_new(task):
+            if is_new(task):
                 taken[claim] = True
                 found.append(claim)
     return found
 
 
-def _is_new(task: asyncio.Task[None]) -> bool:
+def is_new(task: asyncio.Task[None]) -> bool:
+    """Whether not one step of an attempt was made."""
     coroutine = task.get_coro()
     return (
         inspect.iscoroutine(coroutine)

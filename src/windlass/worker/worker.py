@@ -112,7 +112,7 @@ class Worker:
         self._settings = settings = replace(settings, queues=tuple(self.queues))
         self._left_out = left_out(registry, self.queues)
         self._lifespan = Lifespan(registry, settings.hook_timeout)
-        hand = Hand(settings.concurrency)
+        hand = Hand()
         self._hand = hand
         self._started_at = system_clock()
         self._faulty_since: float | None = None
@@ -133,10 +133,11 @@ class Worker:
             registry,
             codecs,
             settings.concurrency,
+            settings.blocking,
             max_result,
             to_ms(settings.unknown_patience),
             Surroundings(
-                Executors(settings.concurrency, child_limits(settings)),
+                Executors(settings.blocking, child_limits(settings)),
                 registry.middleware,
                 self._lifespan.values,
                 self._reporter.put,
@@ -175,7 +176,7 @@ class Worker:
     @property
     def slots(self) -> int:
         """How many jobs can run at the same time; none once it has stopped."""
-        return 0 if self._state == "stopped" else self._settings.concurrency
+        return 0 if self._state == "stopped" else self._runner.waiting.slots
 
     @property
     def busy(self) -> int:
@@ -361,7 +362,7 @@ class Worker:
             socket.gethostname(),
             os.getpid(),
             self._settings.queues,
-            self._settings.concurrency,
+            self._runner.waiting.slots,
             self._started_at,
             active=self._runner.active,
             memory=resident(),
@@ -369,6 +370,8 @@ class Worker:
             fault=self._own_fault() or "",
             completed=self.ledger.completed(),
             failed=self.ledger.failed(),
+            threads=self._runner.waiting.threads,
+            in_threads=self._runner.waiting.in_threads,
         )
 
 

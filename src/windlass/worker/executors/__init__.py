@@ -61,7 +61,18 @@ class Executors:
             work: Awaitable[Any] = definition.func(*args, **kwargs)
             return work
         call = partial(contextvars.copy_context().run, definition.func, *args, **kwargs)
-        return Awaited(self._threads.run(call, on_begin=on_begin))
+        run = self._threads.run(call, on_begin=on_begin)
+        run.name = definition.name
+        return Awaited(run)
+
+    def take_back(self) -> int:
+        """Have calls that no thread has begun end with `NotBegun`; how many those are."""
+        number = self._threads.take_back()
+        return number if self._processes is None else number + self._processes.take_back()
+
+    def fault(self) -> str | None:
+        """What to say if no thread is left for blocking handlers; from any thread."""
+        return self._threads.fault() or (self._processes and self._processes.fault())
 
     def close(self) -> None:
         """Let go of idle threads and processes; nothing here waits for a handler."""

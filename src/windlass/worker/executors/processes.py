@@ -89,8 +89,17 @@ class Processes:
 
         serve = partial(within, self._serve, pickle.dumps(order), seat, context, begin)
         call = self._threads.run(serve, seat.kill)
+        call.name = definition.name
         self._children.watch()
         return call
+
+    def take_back(self) -> int:
+        """Have calls end for which no thread has looked for a child yet; how many those are."""
+        return self._threads.take_back()
+
+    def fault(self) -> str | None:
+        """What to say if no thread is left that could begin a call; from any thread."""
+        return self._threads.fault()
 
     def close(self) -> None:
         """Let idle children end. One that is busy is killed by cancelling what waits for it."""

@@ -23,6 +23,13 @@ SLOWEST_TRY: Final = 0.1
 NOTHING: Final = object()
 
 
+class NotBegun(BaseException):
+    """The call was taken back before a thread had begun it.
+
+    No `Exception`: what goes around a handler is not to take it for an error of the handler.
+    """
+
+
 class ThreadCall(asyncio.Future[Any]):
     """A call on its way through a thread.
 
@@ -33,6 +40,8 @@ class ThreadCall(asyncio.Future[Any]):
     left = False
     """the call was stopped, did not end, and is not waited for any more"""
     stopped = False
+    name = ""
+    """whose call it is, for people"""
     _begun = False
     _answer: Any = NOTHING
     _error: BaseException | None = None
@@ -44,7 +53,7 @@ class ThreadCall(asyncio.Future[Any]):
         call: Callable[[], Any],
         loop: asyncio.AbstractEventLoop,
         stop: Callable[[], None] | None,
-        leave: Callable[[], None],
+        leave: Callable[[ThreadCall], None],
         on_begin: Callable[[], None] | None,
         tell: Callable[[ThreadCall], None],
     ) -> None:
@@ -110,6 +119,11 @@ class ThreadCall(asyncio.Future[Any]):
         if on_begin is not None and not self.stopped:
             on_begin()
 
+    def take_back(self) -> None:
+        """End a call that no thread will begin."""
+        if not self.done():
+            self.set_exception(NotBegun())
+
     def settle(self) -> None:
         """Be done, now that the thread is."""
         for timer in (self._timer, self._trial):
@@ -138,7 +152,7 @@ class ThreadCall(asyncio.Future[Any]):
         if self.done():
             return False
         self.left = True
-        self._leave()
+        self._leave(self)
         return super().cancel()
 
 

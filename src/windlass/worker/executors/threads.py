@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from .counted import counted
 from .thread_call import ThreadCall
 
 log = logging.getLogger("windlass")
@@ -47,7 +48,8 @@ class Threads:
         """a thread is awake and has no work yet, so that none need be woken for new work"""
         self._count = 0
         self._made = 0
-        self._stuck = 0
+        self._stuck: set[ThreadCall] = set()
+        """calls that were stopped and did not end; each keeps its thread"""
         self._closed = False
 
     def run(
@@ -71,6 +73,28 @@ class Threads:
                 raise
         return run
 
+    def take_back(self) -> int:
+        """Have calls that no thread has begun end with `NotBegun`; how many those are."""
+        number = 0
+        while self._todo:
+            try:
+                run = self._todo.popleft()
+            except IndexError:
+                break  # a thread has taken it in this very moment
+            number += not run.done()
+            run.take_back()
+        return number
+
+    def fault(self) -> str | None:
+        """What to say if no thread is left that could begin a call; from any thread."""
+        if len(self._stuck) < self._size + max(self._size, LEAST_SPARE):
+            return None
+        stuck = [run.name for run in list(self._stuck)]
+        return (
+            f"No thread is left for blocking handlers: {len(stuck):,} were stopped and do not "
+            f"end, of {counted(stuck)}."
+        )
+
     def close(self) -> None:
         """Let idle threads end; one that is still in a handler ends after it, or with the process.
 
@@ -84,7 +108,7 @@ class Threads:
 
     def _most(self) -> int:
         """How many threads there may be: those that will not end are replaced, up to a bound."""
-        return self._size + min(self._stuck, max(self._size, LEAST_SPARE))
+        return self._size + min(len(self._stuck), max(self._size, LEAST_SPARE))
 
     def _wake(self) -> None:
         """Have one more thread look for work, unless there is one that does."""
@@ -170,21 +194,23 @@ class Threads:
             # It may have begun and ended since the loop above.
             run.begin()
             if run.left:
-                self._return()
+                self._return(run)
             run.settle()
 
-    def _leave(self) -> None:
+    def _leave(self, run: ThreadCall) -> None:
         """A call does not end: have another thread do what this one cannot."""
-        self._stuck += 1
+        self._stuck.add(run)
         log.warning(
-            "a handler was stopped and does not end; it keeps its thread (%d such)", self._stuck
+            "the handler of %s was stopped and does not end; it keeps its thread (%d such)",
+            run.name,
+            len(self._stuck),
         )
         if self._todo:
             self._wake()
 
-    def _return(self) -> None:
+    def _return(self, run: ThreadCall) -> None:
         """A call that was left to itself has ended after all: its replacement can go."""
         with self._lock:
-            self._stuck -= 1
+            self._stuck.discard(run)
             if self._count > self._most() and self._sleeping:
                 self._sleeping.pop().release()
