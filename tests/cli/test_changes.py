@@ -110,6 +110,14 @@ def test_what_was_so_before_is_told_and_is_no_error(call: Call) -> None:
     assert result.stderr == "windlass: The queue mail was paused already.\n"
 
 
+def test_a_queue_is_paused_before_its_first_job(call: Call) -> None:
+    """Of a SQLite store, too, whose file is not there yet."""
+    assert call("resume", "mail").exit_code == 1
+    result = call("pause", "mail")
+    assert (result.exit_code, result.stdout) == (0, "Paused mail.\n")
+    assert "paused" in call("queues").stdout
+
+
 @pytest.mark.usefixtures("filled")
 def test_a_queue_without_jobs_is_paused_with_a_word_of_doubt(call: Call) -> None:
     result = call("pause", "mial", "mail")

@@ -135,7 +135,6 @@ ON_WHAT_IS_THERE = [
     ["cron", "trigger", "s"],
     ["cron", "remove", "s"],
     ["queues"],
-    ["pause", "q"],
     ["resume", "q"],
     ["purge", "q", "--yes"],
     ["workers"],
@@ -150,7 +149,7 @@ ON_WHAT_IS_THERE = [
     ["doctor"],
 ]
 """Commands that a store makes sense to only if it is there."""
-MAKING = {"worker", "server", "enqueue", "migrate", "demo"}
+MAKING = {"worker", "server", "enqueue", "migrate", "demo", "pause"}
 OF_OTHER_STORES = {"move", "verify"}
 """Tried without a file among their own tests."""
 OF_NO_STORE = {"config"}

@@ -18,7 +18,7 @@ from windlass.core.clock import Clock
 from windlass.core.model import Entry, Job, JobQuery, Lease, NewJob, Page, Receipt, Transition
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
-from windlass.stores.contract import Store
+from windlass.stores.contract import CLAIM_BYTES, Store
 from windlass.stores.memory import MemoryStore
 from windlass.stores.memory.journal import Journal
 from windlass.stores.memory.lanes import Lanes
@@ -108,11 +108,16 @@ class ClaimIgnoresPriorities(MemoryStore):
 
 class ClaimIgnoresPauses(MemoryStore):
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         paused, self._paused = self._paused, set()
         try:
-            return await super().claim(queues, limit, lease, worker)
+            return await super().claim(queues, limit, lease, worker, most_bytes)
         finally:
             self._paused = paused
 
@@ -242,9 +247,14 @@ class OrphansNobody(MemoryStore):
 
 class ForgetsCheckpoints(MemoryStore):
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        jobs = await super().claim(queues, limit, lease, worker)
+        jobs = await super().claim(queues, limit, lease, worker, most_bytes)
         return [replace(job, checkpoint=None) for job in jobs]
 
 

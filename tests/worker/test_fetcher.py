@@ -8,6 +8,7 @@ import pytest
 from windlass import Windlass
 from windlass.config import WorkerSettings
 from windlass.core.model import Job
+from windlass.stores.contract import CLAIM_BYTES
 from windlass.stores.memory import MemoryStore
 from windlass.testing.faults import FaultyStore
 from windlass.testing.work import until
@@ -24,9 +25,14 @@ class Stingy(MemoryStore):
         self.before_waits: list[Sequence[Job]] = []
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        self.last = await super().claim(queues, min(limit, 3), lease, worker)
+        self.last = await super().claim(queues, min(limit, 3), lease, worker, most_bytes)
         return self.last
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:

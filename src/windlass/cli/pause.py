@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from .switch import switch
-from .target import AppName, app_option, existing, json_option, url_option
+from .target import AppName, app_option, json_option, opened, url_option
 from .values import name
 
 
@@ -21,5 +21,6 @@ def pause(queues: Sequence[str], app: AppName | None, url: str | None, as_json: 
 
     Jobs that run go on; new ones are accepted and wait. Pausing twice is no error.
     """
-    with existing(app, url) as found:
+    # Of a SQLite file that is not there as well: a queue can be paused before its first job.
+    with opened(app, url) as found:
         switch(found, queues, paused=True, as_json=as_json)

@@ -30,7 +30,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     """What jobs of a task share, on all workers together; checked where it is written.
 
     Jobs over the limit wait without a slot of a worker. `rate` is by tokens, of which `burst` can
-    be saved up; with `window` it holds for any stretch of that length. `key` divides the limit:
+    be saved up; with `window` it holds for the claims of any such stretch. `key` divides the limit:
     each key has one of its own. Tasks of one queue with the same `name` share one.
     """
 

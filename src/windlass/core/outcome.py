@@ -16,7 +16,7 @@ import msgspec
 from ..errors import AttemptParked, Retry, Snooze
 from .clock import moment_ms, to_ms
 from .excerpt import excerpt, storable
-from .model import NEVER, Failure, Job, Spec, Transition
+from .model import NEVER, UNREADABLE, Failure, Job, Spec, Transition
 from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
 
@@ -222,9 +222,12 @@ def _after_loss(job: Job, policy: RetryPolicy, uniform: Uniform) -> Transition:
 def most_lost(spec: Spec) -> int:
     """How many workers may be lost with a job in a row: with the last of them it is dead.
 
-    One without retries is not to run twice, whoever is to blame for the first time.
+    One without retries is not to run twice, whoever is to blame for the first time. One that cannot
+    be read has not run at all, and dies with its reason in the hands of a worker.
     """
-    return max(MOST_LOST, spec.max_retries) if spec.max_retries else 1
+    if spec.max_retries == 0 and spec.content_type != UNREADABLE:
+        return 1
+    return max(MOST_LOST, spec.max_retries)
 
 
 def _after_unknown(job: Job, patience: int) -> Transition:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ..core.model import Job
-from ..stores.contract import Store
+from ..stores.contract import CLAIM_BYTES, Store
 from .faults import Draining
 from .handout import Handout
 from .line import Line, Waiter
@@ -77,7 +77,8 @@ class Fetches:
         """Jobs that are ready for a worker; none only if there are none."""
         store, _, queues, limit, lease, most = order
         while True:
-            claimed = await store.claim(queues, limit, lease, order.worker)
+            at_most = min(most, CLAIM_BYTES)
+            claimed = await store.claim(queues, limit, lease, order.worker, at_most)
             ready = await self._handout.ready(claimed, most) if claimed else []
             if ready or not claimed:
                 return ready

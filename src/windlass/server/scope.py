@@ -31,7 +31,7 @@ from ..core.states import DELETABLE, State
 from ..core.stats import StatPoint, Tally
 from ..core.workers import Order, Term, WorkerInfo
 from ..errors import Forbidden, UnknownJob
-from ..stores.contract import Store
+from ..stores.contract import CLAIM_BYTES, Store
 from .caller import Caller
 from .listing import find_in, lanes_in, stats_in
 from .pulse import Snapshot
@@ -135,10 +135,15 @@ class ScopedStore:
         return {id: job for id, job in found.items() if job.queue in self._queues}
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         self._require(queues)
-        return await self._store.claim(queues, limit, lease, worker)
+        return await self._store.claim(queues, limit, lease, worker, most_bytes)
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         seen = await self._seen([each.id for each in leases])

@@ -41,6 +41,9 @@ from .oversight import Oversight
 PROMOTE_BATCH: Final = 1_000
 """The most due jobs that one claim makes pending before it looks at priorities."""
 
+CLAIM_BYTES: Final = 16 * 1024 * 1024
+"""The most bytes of payload that one claim gives, unless it is asked for less or for more."""
+
 ABANDON_BATCH: Final = 1_000
 """The most leases that one call of `abandon` lets run out."""
 
@@ -101,7 +104,12 @@ class Store(Oversight, Protocol):
         """The jobs of these ids; an unknown one is missing from the answer."""
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         """Hand at most `limit` pending jobs to `worker` for `lease` milliseconds.
 
@@ -112,6 +120,10 @@ class Store(Oversight, Protocol):
         nothing. Right behind a job of a lane with a size, and beyond all limits, come the next ones
         that wait there, `size` in all. May give fewer than there are: a store bounds one call.
         Only an empty answer says that there is nothing.
+
+        The payloads of one call are `most_bytes` at the most: it ends before the job that would go
+        beyond, which keeps its place and its attempts. The first one is given whatever its size,
+        and those that come along are not counted. A store may count what it keeps beside a payload.
         """
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:

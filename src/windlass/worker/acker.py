@@ -22,6 +22,8 @@ from .reporter import Reporter
 log = logging.getLogger("windlass")
 
 LARGEST_BATCH: Final = 1_000
+BATCH_BYTES: Final = 4 * 1024 * 1024
+"""As many bytes of results go to the store in one call, or one result."""
 
 
 class Acker(Service):
@@ -83,7 +85,7 @@ class Acker(Service):
     async def run(self) -> None:
         while True:
             await self._some.wait()
-            batch = once_each(self._waiting[:LARGEST_BATCH])
+            batch = once_each(within_bytes(self._waiting[:LARGEST_BATCH]))
             await self._reporter.flush(batch)
             try:
                 held = await self._store.finish(batch)
@@ -200,6 +202,19 @@ def dead_instead(move: Transition, error: Exception) -> Transition:
     return Transition(
         move.id, move.fence, State.DEAD, error=failure, queue=move.queue, ref=move.ref
     )
+
+
+def within_bytes(moves: list[Transition]) -> list[Transition]:
+    """The first ones, as many as have results of `BATCH_BYTES` together; one at the least."""
+    sizes = [0 if move.result is None else len(move.result) for move in moves]
+    if sum(sizes) <= BATCH_BYTES:
+        return moves
+    total = 0
+    for number, size in enumerate(sizes):
+        total += size
+        if number and total > BATCH_BYTES:
+            return moves[:number]
+    return moves
 
 
 def once_each(moves: list[Transition]) -> list[Transition]:

@@ -20,7 +20,7 @@ from ..core.model import Job
 from ..core.rotation import Rotation, parse_queues
 from ..core.states import WAITING
 from ..service import Service
-from ..stores.contract import Store
+from ..stores.contract import CLAIM_BYTES, Store
 from .gathering import Gathering, gathered
 from .hand import Hand
 from .pool import Pool
@@ -29,6 +29,9 @@ from .shares import Ask, Shares
 
 LONGEST_WAIT: Final = 5.0
 """An idle worker looks at the store this often even if nothing woke it."""
+
+HELD_BYTES: Final = 2 * CLAIM_BYTES
+"""The most bytes of payload in hand, but for one job: handlers have as much again in arguments."""
 
 NEWS: Final = 1.0
 """How often a busy worker that serves every queue looks for new ones, in seconds."""
@@ -104,6 +107,9 @@ class Fetcher(Service):
 
     async def _turn(self) -> None:
         """Claim what there is room for, or wait until that may have changed."""
+        if self._hand.bytes >= HELD_BYTES:
+            await self._hand.changed()
+            return
         self._waiting.kinds.look()
         awaiting, blocking = self._rooms()
         if self._is_mixed:
@@ -192,7 +198,7 @@ class Fetcher(Service):
 
     async def _claim(self, ask: Ask) -> bool:
         """Take what a claim brings; whether that was anything."""
-        if not ask.caps:
+        if not ask.caps or self._hand.bytes >= HELD_BYTES:
             return False
         jobs = await self._hand_over(ask.caps, ask.room)
         self._rotation.note(ask.caps, ask.room, (job.queue for job in jobs))
@@ -211,7 +217,10 @@ class Fetcher(Service):
         ]
 
     async def _hand_over(self, caps: Mapping[str, int], room: int) -> Sequence[Job]:
-        claim = asyncio.ensure_future(self._store.claim(caps, room, self._lease, self._worker))
+        most_bytes = min(CLAIM_BYTES, HELD_BYTES - self._hand.bytes)
+        claim = asyncio.ensure_future(
+            self._store.claim(caps, room, self._lease, self._worker, most_bytes)
+        )
         try:
             jobs = await asyncio.shield(claim)
         except asyncio.CancelledError:

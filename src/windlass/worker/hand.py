@@ -26,6 +26,8 @@ class Hand:
         self._bundles: dict[Claim, set[Claim]] = {}
         self._surplus = 0
         self._surplus_blocking = 0
+        self.bytes = 0
+        """of payload, of all jobs in hand"""
         self._changed = asyncio.Event()
 
     def __len__(self) -> int:
@@ -56,11 +58,15 @@ class Hand:
         found = [self._jobs.get(claim) or self._blocking.get(claim) for claim in claims]
         return [job for job in found if job is not None]
 
-    def take(self, jobs: Iterable[Job], blocking: Iterable[Job] = ()) -> None:
+    def take(self, jobs: Sequence[Job], blocking: Sequence[Job] = ()) -> None:
         """Have these jobs; `blocking` are others, whose handlers are."""
-        self._jobs.update({(job.id, job.fence): job for job in jobs})
+        self._take(self._jobs, jobs)
         if blocking:
-            self._blocking.update({(job.id, job.fence): job for job in blocking})
+            self._take(self._blocking, blocking)
+
+    def _take(self, into: dict[Claim, Job], jobs: Sequence[Job]) -> None:
+        into.update({(job.id, job.fence): job for job in jobs})
+        self.bytes += sum([len(job.spec.payload) for job in jobs])
 
     def bundle(self, claims: Sequence[Claim]) -> None:
         """Let jobs that are in hand share one slot; all of them are of one kind."""
@@ -79,6 +85,8 @@ class Hand:
             job = self._jobs.pop(claim, None)
             if job is None and self._blocking:
                 job = self._blocking.pop(claim, None)
+            if job is not None:
+                self.bytes -= len(job.spec.payload)
             dropped.append(job)
         self._changed.set()
         return dropped

@@ -16,7 +16,7 @@ from windlass.core.states import State
 from windlass.errors import StoreUnavailable
 from windlass.protocol import windlass_pb2 as pb
 from windlass.server import fetch
-from windlass.stores.contract import Store
+from windlass.stores.contract import CLAIM_BYTES, Store
 
 LONG = 20_000
 
@@ -48,10 +48,15 @@ class Counted:
             self.waiting -= 1
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         self.claims += 1
-        jobs = await self._store.claim(queues, limit, lease, worker)
+        jobs = await self._store.claim(queues, limit, lease, worker, most_bytes)
         if self.held is not None:
             self.asked.set()
             await self.held.wait()

@@ -150,7 +150,7 @@ async def test_its_jobs_are_recovered_when_it_is_killed(stored: Served, start: S
     assert {await ended(stored, id) for id in ids} == {State.COMPLETED}
     for id in ids:
         job = await stored.stored(id)
-        assert (job.attempt, job.result) == (2, b'[1,"rested"]')
+        assert (job.attempt, job.result) == (1, b'[1,"rested"]')
         assert job.fence > fences[id]
 
 

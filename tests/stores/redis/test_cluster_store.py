@@ -13,6 +13,7 @@ from tests.stores.redis.watch import counted, fresh, fresh_namespace
 from windlass.core.ids import new_id
 from windlass.core.model import NewJob
 from windlass.core.states import State
+from windlass.stores.contract import CLAIM_BYTES
 from windlass.stores.redis import opening
 from windlass.stores.redis.keys import SHARDS
 from windlass.stores.redis.shard import Terms
@@ -80,7 +81,7 @@ async def test_a_claim_asks_no_shard_in_vain(redis_cluster: Cluster, store: Redi
 async def test_a_lost_answer_to_a_claim_is_given_again(store: RedisStore) -> None:
     await put(store, "a", "b", "c", queue="cold")
     shard = store._shards[store._spread.of_queue("cold")[0]]
-    terms = Terms(LEASE, "w", "token", 0)
+    terms = Terms(LEASE, "w", "token", 0, CLAIM_BYTES, 0)
     first = await shard._claim({"cold": 10}, 10, terms)
     again = await shard._claim({"cold": 10}, 10, terms)
     assert [job.lease for job in first.jobs] == [job.lease for job in again.jobs]

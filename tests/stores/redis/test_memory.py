@@ -18,6 +18,7 @@ from windlass.core.states import State
 from windlass.core.stats import COARSE, Tally
 from windlass.core.workers import WorkerInfo
 from windlass.errors import StoreError
+from windlass.stores.contract import CLAIM_BYTES
 from windlass.stores.redis.shard import Terms
 from windlass.stores.redis.store import RedisStore
 from windlass.testing.jobs import (
@@ -166,7 +167,7 @@ async def test_lost_jobs_are_rescued(store: RedisStore, server: Server) -> None:
 
 async def test_a_lost_answer_to_a_claim_is_given_again(store: RedisStore, server: Server) -> None:
     await put(store, "a", "b")
-    terms = Terms(LEASE, "w", "token", "")
+    terms = Terms(LEASE, "w", "token", "", CLAIM_BYTES, 0)
     first = await store._shards[0]._claim({"default": 10}, 10, terms)
     with full(server):
         again = await store._shards[0]._claim({"default": 10}, 10, terms)

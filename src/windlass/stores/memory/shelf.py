@@ -87,6 +87,11 @@ class Shelf:
                     return job
         return None
 
+    def line_up(self, job: Job) -> None:
+        """Let a pending job stand in its line, where its place is."""
+        heap = self._ready.setdefault(job.queue, [])
+        heapq.heappush(heap, (-job.priority, self.place[job.id], job.id))
+
     def take_due(self, queues: Iterable[str], now: int) -> list[Job]:
         """The jobs of these queues whose time has come, earliest first."""
         due: list[Entry] = []
@@ -204,8 +209,7 @@ class Shelf:
         place = self.place[job.id]
         expires_at = _expires_at(job)
         if job.state is State.PENDING:
-            heap = self._ready.setdefault(job.queue, [])
-            heapq.heappush(heap, (-job.priority, place, job.id))
+            self.line_up(job)
         elif job.state in (State.SCHEDULED, State.RETRY):
             heapq.heappush(self._due.setdefault(job.queue, []), (job.due, place, job.id))
         elif job.lease_until is not None:

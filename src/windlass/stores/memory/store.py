@@ -31,7 +31,7 @@ from ...core.moved import refuse_active
 from ...core.schedule import Schedule, Turn, following, turn
 from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
 from ...core.unique import Clash, clash
-from ..contract import ABANDON_BATCH
+from ..contract import ABANDON_BATCH, CLAIM_BYTES
 from .dependents import Dependents
 from .jobs import awaited, fresh, kept_key
 from .journal import Journal
@@ -165,7 +165,12 @@ class MemoryStore(Registers):
 
     @atomic
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         now = self._now()
         for due in self._shelf.take_due(queues, now):
@@ -188,6 +193,10 @@ class MemoryStore(Registers):
                 job = None if queue in self._paused else self._shelf.first_ready(queue)
                 if job is None:
                     break
+                most_bytes -= len(job.spec.payload)
+                if most_bytes < 0 and claimed:
+                    self._shelf.line_up(job)
+                    return claimed
                 room -= 1
                 claimed += self._lanes.started(job, now, start)
         return claimed

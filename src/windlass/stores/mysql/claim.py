@@ -10,7 +10,15 @@ import msgspec
 from ...core.model import Job
 from ...core.states import State
 from ..sql.claim import Claim as Terms
-from ..sql.claim import let_go_started, needs_more, note_turns, promote, with_company
+from ..sql.claim import (
+    Room,
+    let_go_started,
+    needs_more,
+    note_turns,
+    promote,
+    with_company,
+    with_specs,
+)
 from ..sql.lanes import conclude, settle_all
 from ..sql.line import is_special
 from ..sql.operation import Bulk, Operation, Row, Statement, one
@@ -30,6 +38,7 @@ class Claim(NamedTuple):
     limit: int
     lease: int
     worker: str
+    most_bytes: int
     spots: Mapping[str, Spot]
     """where claims from these queues go on"""
     ends: dict[str, Spot | None]
@@ -118,16 +127,19 @@ def _picked(call: Claim, tally: Tally) -> Operation[list[tuple[str, Row]]]:
     """Rows of the claim columns, each with its queue, in the order in which they go."""
     paused = {name for (name,) in (yield PAUSED)}
     picked: list[tuple[str, Row]] = []
+    room = Room(call.most_bytes)
     for queue, most in call.queues.items():
-        room = min(most, call.limit - len(picked))
-        if room <= 0 or queue in paused:
+        number = min(most, call.limit - len(picked))
+        if number <= 0 or queue in paused or room.is_full:
             continue
         after = call.spots.get(queue)
-        rows = yield _pick(queue, room, after)
-        if not rows and after is not None:
-            rows = yield _pick(queue, room, None)
+        found = yield _pick(queue, number, after)
+        if not found and after is not None:
+            found = yield _pick(queue, number, None)
+        rows = yield from with_specs(room.fill(found))
         picked += [(queue, row) for row in rows]
-        call.ends[queue] = _end(rows[-1]) if len(rows) == room else None
+        if rows or not found:
+            call.ends[queue] = _end(rows[-1]) if rows and len(found) == number else None
         tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
     return picked
 

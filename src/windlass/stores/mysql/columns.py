@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ..sql.rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS, SPECIAL
+from ..sql.rows import CLAIM_COLUMNS, COLUMNS, LARGEST_READ, LOCK_COLUMNS, SPECIAL
 
 _NAMES: Final = frozenset({"id", "queue", "unique_key"})
 _ONLY_FINISHED: Final = frozenset({"finished_at", "result"})
@@ -13,6 +13,9 @@ _WAITS_FOR: Final = (
     "CASE state WHEN 'blocked' THEN (SELECT JSON_ARRAYAGG(CONVERT(e.parent USING utf8mb4)) "
     "FROM windlass_edges AS e WHERE e.child = id) END"
 )
+
+
+_SMALL_SPEC: Final = f"CASE WHEN LENGTH(spec) <= {LARGEST_READ} THEN spec END"
 
 
 def _listed(columns: Iterable[str], missing: frozenset[str] = frozenset()) -> str:
@@ -35,7 +38,7 @@ JOB_COLUMNS: Final = {
     "/*columns*/": _listed(COLUMNS, _ONLY_FINISHED),
     "/*finished_columns*/": _finished(),
     "/*journal_columns*/": _listed(COLUMNS, frozenset({"waits_for"})),
-    "/*claim_columns*/": _listed(CLAIM_COLUMNS),
+    "/*claim_columns*/": _listed({"spec": _SMALL_SPEC}.get(name, name) for name in CLAIM_COLUMNS),
     "/*lock_columns*/": _listed(LOCK_COLUMNS),
     "/*finished_lock_columns*/": _listed(LOCK_COLUMNS, frozenset({"slot", "special"})),
     "/*special*/": SPECIAL,

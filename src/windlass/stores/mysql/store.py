@@ -6,11 +6,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from itertools import count
 from time import monotonic
+from typing import Final
 
 from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Receipt, Transition
 from ...core.states import FINISHED
 from ...errors import StoreUnavailable
+from ..contract import CLAIM_BYTES
 from ..sql.dependents import ids_of
 from ..sql.operation import Plan, Statement
 from ..sql.renewal import renewed
@@ -28,6 +30,9 @@ from .watch import Watch
 
 log = logging.getLogger("windlass")
 
+FEW: Final = 10
+"""A claim may look at so many jobs, however large the last ones were."""
+
 
 class MysqlStore(SqlStore):
     """Jobs in tables of one database, shared by any number of processes."""
@@ -37,6 +42,9 @@ class MysqlStore(SqlStore):
         self._mysql = MysqlDatabase(settings, STORE, clock)
         self._watch = Watch(self._until_work)
         self._unfolded = 0
+        self._size = 1
+        """of the payloads that were claimed last: the server reads all of a job that a claim looks
+        at, so it is to look at no more jobs than it can give"""
         self._horizon = Horizon()
         self.dialect = dialect_of(self._mysql.queries, clock)
         self.loans = MysqlLoans(settings)
@@ -82,14 +90,21 @@ class MysqlStore(SqlStore):
         return {job.id: job for job in to_jobs(rows)}
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         began = monotonic()
         spots = self._horizon.spots(queues, began)
-        call = claim.Claim(queues, limit, lease, worker, spots, {}, [])
+        limit = min(limit, max(FEW, 2 * most_bytes // self._size))
+        call = claim.Claim(queues, limit, lease, worker, most_bytes, spots, {}, [])
         jobs = await self._mysql.write(lambda now: claim.claim(call, now), claim.foreseen(call))
         self._horizon.note(spots, call.ends, len(jobs), began, monotonic())
         if jobs:
+            self._size = _size_of(jobs)
             await self._note_change()
         return jobs
 
@@ -160,3 +175,8 @@ class MysqlStore(SqlStore):
         for _ in range(MOST_ROUNDS):
             if await self._mysql.write(lambda _: fold()) < BATCH:
                 return
+
+
+def _size_of(jobs: Sequence[Job]) -> int:
+    """How many bytes of payload these jobs have, each."""
+    return max(sum([len(job.spec.payload) for job in jobs]) // len(jobs), 1)

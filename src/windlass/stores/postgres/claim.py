@@ -18,7 +18,7 @@ from ..sql.operation import Operation, Row, Statement
 from ..sql.rows import json_array, to_claimed
 from ..sql.tally import Key, Tally
 
-ID, QUEUE, FENCE, NOW, DUE, LANED = 1, 13, 14, 15, 16, 17
+ID, QUEUE, FENCE, NOW, DUE, LANED, LARGE = 1, 13, 14, 15, 16, 17, 18
 """Where a row of `claim.sql` has them; it begins with the claim columns."""
 
 
@@ -29,6 +29,7 @@ class Asked(NamedTuple):
     limit: int
     lease: int
     worker: str
+    most_bytes: int
 
 
 class Claimed(NamedTuple):
@@ -37,13 +38,18 @@ class Claimed(NamedTuple):
     jobs: Sequence[Job] = ()
     due: bool = False
     laned: bool = False
+    large: bool = False
 
 
-def claim(asked: Asked, now: int | None, *, look: bool) -> Operation[Claimed]:
-    """Claim without a transaction; `look` for due jobs."""
-    rows = yield from _claim(asked, now, look=look)
-    if rows[0][DUE] or rows[0][LANED]:
-        return Claimed((), rows[0][DUE], rows[0][LANED])
+def claim(asked: Asked, now: int | None, *, look: bool, within: bool = False) -> Operation[Claimed]:
+    """Claim without a transaction; `look` for due jobs.
+
+    If they are too large, nothing is given, or what is `within` the bytes asked for.
+    """
+    rows = yield from _claim(asked, now, look=look, within=within)
+    due, laned, large = rows[0][DUE : LARGE + 1]
+    if due or laned or large:
+        return Claimed((), due, laned, large)
     return Claimed(_jobs(rows, asked))
 
 
@@ -111,7 +117,12 @@ def _company(
 
 
 def _claim(
-    asked: Asked, now: int | None, *, look: bool, lanes: Sequence[Key] | None = None
+    asked: Asked,
+    now: int | None,
+    *,
+    look: bool,
+    within: bool = False,
+    lanes: Sequence[Key] | None = None,
 ) -> Operation[Sequence[Row]]:
     """The rows of `claim.sql`; without `lanes` as a statement that stands alone."""
     params = {
@@ -120,12 +131,13 @@ def _claim(
         "limit": asked.limit,
         "lease": asked.lease,
         "worker": asked.worker,
+        "most_bytes": asked.most_bytes,
         "look": look,
         "alone": lanes is None,
         "now": now,
     }
     if lanes is None:
-        rows: Sequence[Row] = yield Statement("claim", params)
+        rows: Sequence[Row] = yield Statement("claim_within" if within else "claim", params)
         return rows
     queues, names = [queue for queue, _ in lanes], [name for _, name in lanes]
     rows = yield Statement("claim_of_lanes", {**params, "lane_queues": queues, "lane_names": names})

@@ -24,6 +24,18 @@ OF_LANES: Final = f"""{READY} AND (lane IS NULL OR (queue, lane) IN (
       SELECT * FROM unnest(:lane_queues::text[], :lane_names::text[])))"""
 """What a claim takes; and one that holds the lanes that it knows of, and must not meet others."""
 
+PICKED: Final = "picked AS MATERIALIZED ("
+COUNTED: Final = "), counted AS MATERIALIZED ("
+WITHIN: Final = f"""), {PICKED}
+  SELECT turn, id, lane, size FROM (
+    SELECT f.*, row_number() OVER line AS nth, sum(size) OVER line AS total
+    FROM found AS f WINDOW line AS (ORDER BY turn, rank, place)
+  ) AS f
+  WHERE nth = 1 OR total <= :most_bytes::bigint
+{COUNTED}"""
+"""A claim that gives as many as go into its bytes, which costs a sort; the plain one gives all that
+it has found, or nothing."""
+
 WAITS_FOR: Final = (
     "CASE WHEN state = 'blocked' THEN "
     "(SELECT json_agg(e.parent)::text FROM windlass_edges AS e WHERE e.child = id) END"
@@ -52,10 +64,17 @@ def load(schema: Schema, name: str | None) -> Mapping[str, str]:
     queries = dict(schema.variants(load_queries(*schema.packages, columns=JOBS)))
     if "insert" in queries:
         queries["insert_fresh"] = queries["insert"].replace(CAREFUL, "")
-        queries["claim_of_lanes"] = queries["claim"].replace(READY, OF_LANES)
+        queries["claim_within"] = _within(queries["claim"])
+        queries["claim_of_lanes"] = queries["claim_within"].replace(READY, OF_LANES)
     if name is None:
         return queries
     return {key: _qualified(sql, name) for key, sql in queries.items()}
+
+
+def _within(claim: str) -> str:
+    found = claim.replace(PICKED, "found AS MATERIALIZED (").replace(COUNTED, WITHIN)
+    found = found.replace("j.size\n", "j.size, j.rank, j.place\n")
+    return found.replace("AS size", "AS size, rank, place")
 
 
 def channel(name: str | None) -> str:

@@ -8,12 +8,13 @@ from contextlib import suppress
 from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Receipt, Transition
 from ...errors import StoreUnavailable
+from ..contract import CLAIM_BYTES
 from ..sql import admin, dependents
 from ..sql.dependents import BATCH, ids_of
 from ..sql.operation import Operation, Plan, Statement, T
 from ..sql.renewal import renewed
 from ..sql.store import SqlStore
-from .claim import Asked, claim, claim_from_lanes, promote
+from .claim import Asked, Claimed, claim, claim_from_lanes, promote
 from .database import STORE, PostgresDatabase
 from .dialect import dialect_of
 from .finish import complete, finish, is_plain, renew
@@ -70,19 +71,29 @@ class PostgresStore(SqlStore):
         return await self._base.run(lambda now, again: admin.get(ids))
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        asked = Asked(queues, limit, lease, worker)
-        jobs, due, laned = await self._base.run(lambda now, again: claim(asked, now, look=True))
+        asked = Asked(queues, limit, lease, worker, most_bytes)
+        jobs, due, laned, large = await self._claim(asked, look=True)
         if due:
             await self._write(lambda now: promote(queues, now))
-            jobs, _, laned = await self._base.run(lambda now, again: claim(asked, now, look=False))
+            jobs, _, laned, large = await self._claim(asked)
+        if large and not laned:
+            jobs, _, laned, _ = await self._claim(asked, within=True)
         while laned and not (jobs := await self._write(lambda now: claim_from_lanes(asked, now))):
             # What it saw was taken by others; there may be more.
-            jobs, _, laned = await self._base.run(lambda now, again: claim(asked, now, look=False))
+            jobs, _, laned, _ = await self._claim(asked, within=True)
         if jobs:
             self._folding.changed()
         return jobs
+
+    async def _claim(self, asked: Asked, *, look: bool = False, within: bool = False) -> Claimed:
+        return await self._base.run(lambda now, again: claim(asked, now, look=look, within=within))
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         return await renewed(

@@ -34,12 +34,20 @@ class Ways(NamedTuple):
 
 
 async def claim(
-    ways: Ways, queues: Mapping[str, int], limit: int, lease: int, worker: str, beyond: int | str
+    ways: Ways,
+    queues: Mapping[str, int],
+    limit: int,
+    lease: int,
+    worker: str,
+    beyond: int | str,
+    most_bytes: int,
 ) -> list[Job]:
     """Jobs from queues in the order of preference, with one call to a shard for all of its own."""
     shards, spread, names, lookout = ways
     if len(shards) == 1 and len(queues) <= MOST_QUEUES:
-        return (await shards[0].claim(queues, limit, lease, worker)).jobs if queues else []
+        if not queues:
+            return []
+        return (await shards[0].claim(queues, limit, lease, worker, "", most_bytes)).jobs
     stops = [(shard, queue) for queue in queues for shard in spread.of_queue(queue)]
     stops = await _with_work(shards, lookout, stops)
     taken: list[Job] = []
@@ -47,11 +55,13 @@ async def claim(
     left = dict(queues)
     failed: dict[int, StoreError] = {}
     for number, part in _calls(stops):
-        if room == 0 or number in failed:
+        if room == 0 or most_bytes < 0 or number in failed:
             continue
         caps = {queue: left[queue] for queue in part}
         try:
-            jobs, owed, led = await shards[number].claim(caps, room, lease, worker, beyond)
+            jobs, owed, led, most_bytes = await shards[number].claim(
+                caps, room, lease, worker, beyond, most_bytes, len(taken)
+            )
         except StoreError as error:
             failed[number] = error
             continue

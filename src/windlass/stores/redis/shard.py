@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Progress, Receipt, Transition
+from ..contract import CLAIM_BYTES
 from .edges import Ending
 from .io import Word
 from .keys import Keys, attempts_of
@@ -69,6 +70,8 @@ class Taken(NamedTuple):
     owed: Sequence[Owed] = ()
     led: int = 0
     """how many of them count for the most that were asked for: not those that came along"""
+    left: int = 0
+    """how many of the bytes asked for; less than none if the claim ended for want of them"""
 
 
 class Terms(NamedTuple):
@@ -78,6 +81,8 @@ class Terms(NamedTuple):
     worker: str
     token: str
     beyond: Word
+    most_bytes: int
+    elsewhere: int
 
 
 class Shard(Sight):
@@ -141,36 +146,45 @@ class Shard(Sight):
         return Accepted(read_receipts(jobs, refused), read_owed(owed)), unsaid
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str, beyond: Word = ""
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        beyond: Word = "",
+        most_bytes: int = CLAIM_BYTES,
+        elsewhere: int = 0,
     ) -> Taken:
-        """Claim jobs, with a fence that is greater than `beyond`."""
+        """Claim jobs, with a fence that is greater than `beyond`; so many came from elsewhere."""
         token = self._tokens.take(worker)
+        terms = Terms(lease, worker, token, beyond, most_bytes, elsewhere)
         try:
-            return await self._claim(queues, limit, Terms(lease, worker, token, beyond))
+            return await self._claim(queues, limit, terms)
         except BaseException:
             self._tokens.lose(worker, token)
             raise
 
     async def _claim(self, queues: Mapping[str, int], limit: int, terms: Terms) -> Taken:
-        lease, worker, token, beyond = terms
-        bounds = (min(limit, LARGEST_CLAIM), LARGEST_PROMOTION, beyond)
-        fence, now, again, ids, records, owed, led = await self.run(
+        lease, worker, token, beyond, most_bytes, elsewhere = terms
+        numbers = (min(limit, LARGEST_CLAIM), LARGEST_PROMOTION, beyond)
+        bounds = (*numbers, most_bytes, elsewhere)
+        fence, now, again, ids, records, owed, led, left = await self.run(
             "claim",
             list(queues),
             [lease, worker, token, *bounds, *queues.values()],
             more=(self._keys.token(worker),),
         )
         if not ids:
-            return Taken([])
+            return Taken([], left=left)
         sides = await self._sides_of(ids, records)
         claimed = Claimed(worker, fence, now, now + lease, self.ref)
         if again:
-            return Taken(self._read(ids, records, sides, claimed.until), led=led)
+            return Taken(self._read(ids, records, sides, claimed.until), led=led, left=left)
         jobs = [
             read_claimed(raw, record, each, claimed)
             for raw, record, each in zip(ids, records, sides, strict=True)
         ]
-        return Taken(jobs, read_owed(owed), led)
+        return Taken(jobs, read_owed(owed), led, left)
 
     def _read(
         self, ids: list[bytes], records: list[bytes], sides: Sequence[Sides], until: int

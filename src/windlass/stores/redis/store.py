@@ -29,6 +29,7 @@ from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
 from ...core.stats import StatPoint, Tally
 from ...core.workers import Order, Term, WorkerInfo
+from ..contract import CLAIM_BYTES
 from . import keyring, registry
 from .checkpoints import checkpoint
 from .claiming import Ways, claim
@@ -68,12 +69,17 @@ class RedisStore(Rigging):
         return {id: found[id] for id in ids if id in found}
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         await self._partitions.refresh()
         floor = self._fences.floor
         ways = Ways(self._shards, self._spread, self._names, self._lookout)
-        jobs = await claim(ways, queues, limit, lease, worker, floor)
+        jobs = await claim(ways, queues, limit, lease, worker, floor, most_bytes)
         self._fences.note(jobs)
         return jobs
 

@@ -19,6 +19,10 @@ from .tally import Key, Tally
 from .windows import let_go
 
 KEY: Final = CLAIM_COLUMNS.index("unique_key")
+NUMBER: Final = CLAIM_COLUMNS.index("number")
+SPEC: Final = CLAIM_COLUMNS.index("spec")
+SIZE: Final = len(CLAIM_COLUMNS)
+"""Where a row of `pick` has the size of its spec: behind the claim columns."""
 
 
 class Claim(NamedTuple):
@@ -31,7 +35,7 @@ class Claim(NamedTuple):
 
 
 def claim(
-    queues: Mapping[str, int], limit: int, lease: int, worker: str, now: int
+    queues: Mapping[str, int], limit: int, lease: int, worker: str, most_bytes: int, now: int
 ) -> Operation[Sequence[Job]]:
     tally = Tally()
     yield from promote(queues, tally, now)
@@ -39,11 +43,13 @@ def claim(
         yield from settle_all(tally, now)
     paused = {name for (name,) in (yield Statement("paused"))}
     picked: list[tuple[str, Row]] = []
+    room = Room(most_bytes)
     for queue, most in queues.items():
-        room = min(most, limit - len(picked))
-        if room <= 0 or queue in paused:
+        number = min(most, limit - len(picked))
+        if number <= 0 or queue in paused or room.is_full:
             continue
-        rows = yield Statement("pick", {"queue": queue, "limit": room})
+        found = yield Statement("pick", {"queue": queue, "limit": number})
+        rows = yield from with_specs(room.fill(found))
         picked += [(queue, row) for row in rows]
         tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
     claimed: list[Job] = []
@@ -61,6 +67,45 @@ def claim(
             yield from note_turns(claimed)
     yield from conclude(tally, now)
     return claimed
+
+
+class Room:
+    """The bytes that a claim has room for."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._left = most_bytes
+        self._is_empty = True
+        self.is_full = False
+        """what it was given to fill it did not go in whole"""
+
+    def fill(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The first of these rows, as many as there is room for; one, if there was none before."""
+        total = sum([row[SIZE] for row in rows])
+        if total <= self._left:
+            self._left -= total
+            self._is_empty = self._is_empty and not rows
+            return rows
+        taken: list[Row] = []
+        for row in rows:
+            if row[SIZE] > self._left and not self._is_empty:
+                break
+            self._left -= row[SIZE]
+            self._is_empty = False
+            taken.append(row)
+        self.is_full = len(taken) < len(rows)
+        return taken
+
+
+def with_specs(rows: Sequence[Row]) -> Operation[Sequence[Row]]:
+    """Rows with the specs that were too large to be read before it was known who gets them."""
+    missing = [row[NUMBER] for row in rows if row[SPEC] is None]
+    if not missing:
+        return rows
+    specs = dict((yield Statement("specs", {"refs": json_array(missing)})))
+    return [
+        row if row[SPEC] is not None else (*row[:SPEC], specs.get(row[NUMBER]), *row[SPEC + 1 :])
+        for row in rows
+    ]
 
 
 def needs_more(claimed: Sequence[Job]) -> bool:
@@ -87,12 +132,13 @@ def with_company(
         if job.spec.lane is None:
             continue
         touch = tally.lane(queue, job.spec.lane)
-        limits, company = lanes.limits_of(touch), list[Row]()
+        limits = lanes.limits_of(touch)
+        company: Sequence[Row] = ()
         if limits.size:
             key = (queue, limits.name)
             skip, most = taken[key], limits.size - 1
             where = {"queue": queue, "lane": limits.name, "limit": skip + most}
-            company = list((yield Statement("along", where)))[skip:]
+            company = yield from with_specs((yield Statement("along", where))[skip:])
             taken[key] += len(company)
         for each in company:
             along = to_claimed(each[:-1], queue, *call)

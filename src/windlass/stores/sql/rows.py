@@ -72,6 +72,10 @@ CLAIM_COLUMNS: Final = (
     "mail",
     "lost",
 )
+LARGEST_READ: Final = 16 * 1024
+"""A spec above this is read by itself, once it is known that its job is to be given: a claim looks
+at many jobs and gives as many as go into its bytes."""
+
 LOCK_COLUMNS: Final = (
     "id",
     "queue",

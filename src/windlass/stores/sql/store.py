@@ -22,6 +22,7 @@ from ...core.model import (
 from ...core.moved import refuse_active
 from ...core.schedule import Schedule
 from ...core.states import DELETABLE, State
+from ..contract import CLAIM_BYTES
 from . import (
     admin,
     births,
@@ -105,9 +106,16 @@ class SqlStore(Registers, ABC):
         return await self._read(lambda _: admin.get(ids))
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        return await self._write(lambda now: claim.claim(queues, limit, lease, worker, now))
+        return await self._write(
+            lambda now: claim.claim(queues, limit, lease, worker, most_bytes, now)
+        )
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         return await self._write(lambda now: upkeep.renew(leases, lease, now))

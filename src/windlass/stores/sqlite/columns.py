@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..sql.queries import JOB_COLUMNS
-from ..sql.rows import CLAIM_COLUMNS, COLUMNS, LOCK_COLUMNS, SPECIAL
+from ..sql.rows import CLAIM_COLUMNS, COLUMNS, LARGEST_READ, LOCK_COLUMNS, SPECIAL
 
 _WAITS_FOR: Final = (
     "iif(state = 'blocked', (SELECT json_group_array(parent) FROM windlass_edges "
@@ -29,6 +29,9 @@ def typed(name: str) -> str:
     return f"CAST({name} AS {_AS[name]})" if name in _AS else name
 
 
+_SMALL_SPEC: Final = f"iif(length(spec) <= {LARGEST_READ}, spec, NULL)"
+
+
 def _listed(waits_for: str) -> str:
     return ", ".join(waits_for if name == "waits_for" else typed(name) for name in COLUMNS)
 
@@ -36,7 +39,9 @@ def _listed(waits_for: str) -> str:
 STORE_COLUMNS: Final[Mapping[str, str]] = {
     **JOB_COLUMNS,
     "/*columns*/": _listed(_WAITS_FOR),
-    "/*claim_columns*/": ", ".join(map(typed, CLAIM_COLUMNS)),
+    "/*claim_columns*/": ", ".join(
+        _SMALL_SPEC if name == "spec" else typed(name) for name in CLAIM_COLUMNS
+    ),
     "/*lock_columns*/": ", ".join(
         SPECIAL if name == "special" else typed(name) for name in LOCK_COLUMNS
     ),

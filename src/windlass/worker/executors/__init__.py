@@ -72,7 +72,8 @@ class Executors:
 
     def fault(self) -> str | None:
         """What to say if no thread is left for blocking handlers; from any thread."""
-        return self._threads.fault() or (self._processes and self._processes.fault())
+        fault = self._threads.fault()
+        return fault if fault or self._processes is None else self._processes.fault()
 
     def close(self) -> None:
         """Let go of idle threads and processes; nothing here waits for a handler."""

@@ -1,11 +1,12 @@
 -- Hands the next pending jobs to a worker, in one statement; none if some are due to become
 -- pending first, or if one of them is of a lane, which may count it.
 -- Arguments: queues, mosts (arrays: in order of preference, the most that each may give), limit,
--- lease, worker, look (whether to look for due jobs), alone (whether
+-- lease, worker, most_bytes, look (whether to look for due jobs), alone (whether
 -- this is all, and not for jobs of lanes), now (NULL: the server's clock); and where that is not
 -- all, of the lanes that jobs may be of: lane_queues, lane_names (arrays).
 -- Returns: the claim columns with the attempts before this one, then queue, fence, now,
--- whether jobs are due, and whether some are of lanes. At least one row; without a job its id is
+-- whether jobs are due, whether some are of lanes, and whether they are too large: then nothing is
+-- given, and the claim is made again by a statement that counts (see names.py). At least one row; without a job its id is
 -- NULL.
 -- The fence is taken once the rows are locked: one taken before could be below a fence that
 -- another claim gave to the same job in between.
@@ -26,9 +27,9 @@ WITH moment AS MATERIALIZED (
     )
   ) AS due
 ), picked AS MATERIALIZED (
-  SELECT a.turn, j.id, j.lane
+  SELECT a.turn, j.id, j.lane, j.size
   FROM asked AS a CROSS JOIN LATERAL (
-    SELECT id, lane FROM windlass_jobs
+    SELECT id, lane, octet_length(spec) AS size FROM windlass_jobs
     WHERE state = 'pending' AND queue = a.queue
     ORDER BY rank, place
     LIMIT a.most
@@ -38,9 +39,12 @@ WITH moment AS MATERIALIZED (
     AND NOT EXISTS (SELECT FROM windlass_paused AS p WHERE p.queue = a.queue)
   LIMIT :limit::bigint
 ), counted AS MATERIALIZED (
-  SELECT count(*) AS number, :alone::boolean AND count(lane) > 0 AS laned FROM picked
+  SELECT count(*) AS number, :alone::boolean AND count(lane) > 0 AS laned,
+         count(*) > 1 AND sum(size) > :most_bytes::bigint AS large
+  FROM picked
 ), fenced AS MATERIALIZED (
-  SELECT nextval('windlass_fences') AS fence FROM counted WHERE number > 0 AND NOT laned
+  SELECT nextval('windlass_fences') AS fence FROM counted
+  WHERE number > 0 AND NOT laned AND NOT large
 ), claimed AS (
   UPDATE windlass_jobs AS j
   SET state = 'active', attempt = j.attempt + 1, fence = f.fence, started_at = m.now,
@@ -62,6 +66,7 @@ WITH moment AS MATERIALIZED (
   ON CONFLICT (queue) DO UPDATE SET place = greatest(t.place, excluded.place)
 )
 SELECT 0, c.id, c.spec, c.rank, c.created_at, c.due, c.attempt - 1, c.unique_key, c.error,
-       c.checkpoint, c.awaits, c.mail, c.lost, c.queue, c.fence, c.started_at, o.due, n.laned
+       c.checkpoint, c.awaits, c.mail, c.lost, c.queue, c.fence, c.started_at, o.due, n.laned,
+       n.large
 FROM overdue AS o CROSS JOIN counted AS n LEFT JOIN claimed AS c ON true
 ORDER BY c.turn, c.rank, c.place

@@ -4,16 +4,19 @@
 -- ARGV  call, queues (in the order of preference), then
 --       the lease in milliseconds, the worker, the token of this claim,
 --       the most jobs in all, the most due jobs to make pending, the fence to go beyond or "",
+--       the most bytes, how many jobs the worker got elsewhere by this claim,
 --       the most jobs of each queue
 -- Returns fence, time, "1" if this is the repetition of a claim whose answer was lost, ids, and
 -- the records as they were before (of a repetition: as they are); what is owed to other shards (see
--- finish); how many of them count for the most that there may be.
+-- finish); how many of them count for the most that there may be; how many bytes are left, less than
+-- none if it ended before a job for which they were too few.
 -- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing promote starting
 -- define: NEEDS_TURNS redis.call('EXISTS', TRAITS) == 1
 
 -- define: MOST_CLAIMED 500
 local lease, worker, token = tonumber(ARGV[FIRST]), ARGV[FIRST + 1], ARGV[FIRST + 2]
 local limit, most_due = tonumber(ARGV[FIRST + 3]), tonumber(ARGV[FIRST + 4])
+local left, elsewhere = tonumber(ARGV[FIRST + 6]), tonumber(ARGV[FIRST + 7])
 local TOKEN = KEYS[FIXED_KEYS + 2 * QUEUES + 1]
 local until_then = string.format('%.0f', NOW + lease)
 
@@ -37,7 +40,7 @@ local function repeated(fence)
   end
   ALLOW_WHEN_FULL
   variadic('ZADD', LEASES, leases)
-  return { fence, NOW, 1, ids, records, {}, #ids }
+  return { fence, NOW, 1, ids, records, {}, #ids, left }
 end
 
 -- The last claims of the worker, one to a line: it may have had several under way.
@@ -96,6 +99,16 @@ local function take(found, records, queue)
     local id, record = found[m], whole(records[m], PENDING, queue)
     if record ~= records[m] then record = mended(id, record) end
     local _, flags, priority, more = byte(record, 17, 20)
+    if m > along_to then
+      left = left - #record
+      if flags >= HAS_LARGE and has(flags, HAS_LARGE) > 0 then
+        left = left - redis.call('HSTRLEN', LARGE, id)
+      end
+      if left < 0 and n + elsewhere > 1 then
+        m = m - 1
+        break
+      end
+    end
     ids[n], before[n] = id, record
     after[2 * n - 1] = id
     -- Without a run there was no attempt.
@@ -123,7 +136,7 @@ local function take(found, records, queue)
     end
     batch[2 * n - 1], batch[2 * n] = length, id
   end
-  -- So many came along that the others are left for the next claim.
+  -- So many came along, or they are so large, that the others are left for the next claim.
   for k = m + 1, size do
     redis.call('ZADD', LINE[queue], score(parse(found[k], whole(records[k], PENDING, queue))), found[k])
   end
@@ -133,8 +146,8 @@ end
 local led = 0
 for n = 1, QUEUES do
   local queue = ARGV[4 + n]
-  local most = math.min(tonumber(ARGV[FIRST + 5 + n]), limit - led)
-  if most > 0 and not paused[n] then
+  local most = math.min(tonumber(ARGV[FIRST + 7 + n]), limit - led)
+  if most > 0 and left >= 0 and not paused[n] then
     local found = unspoilt(redis.pcall('ZRANGE', LINE[queue], 0, most - 1))
     if #found > 0 then
       redis.call('ZREMRANGEBYRANK', LINE[queue], 0, #found - 1)
@@ -160,4 +173,4 @@ if fence then
   redis.call('SET', TOKEN, noted, 'PX', math.max(lease, 60000))
 end
 write_index()
-return { fence or 0, NOW, 0, ids, before, owed, led }
+return { fence or 0, NOW, 0, ids, before, owed, led, left }
