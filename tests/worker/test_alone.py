@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from windlass import State, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.model import Job, JobQuery
+from windlass.stores.contract import CLAIM_BYTES
 from windlass.stores.memory import MemoryStore
 from windlass.testing.work import counts, until
 from windlass.worker import alone
@@ -20,9 +21,14 @@ class Suspicious(MemoryStore):
     """Says of some jobs that they were lost twice."""
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        jobs = await super().claim(queues, limit, lease, worker)
+        jobs = await super().claim(queues, limit, lease, worker, most_bytes)
         return [replace(job, lost=2) if "doubtful" in job.id else job for job in jobs]
 
 

@@ -12,6 +12,7 @@ from windlass import State, Windlass
 from windlass.config import WorkerSettings
 from windlass.core.model import Job
 from windlass.core.rotation import Rotation, parse_queues
+from windlass.stores.contract import CLAIM_BYTES
 from windlass.stores.memory import MemoryStore
 from windlass.testing.work import counts, until, work
 from windlass.worker.shares import Shares
@@ -26,9 +27,14 @@ class Noting(MemoryStore):
         self.claims: list[Sequence[Job]] = []
 
     async def claim(
-        self, queues: Mapping[str, int], limit: int, lease: int, worker: str
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        self.claims.append(await super().claim(queues, limit, lease, worker))
+        self.claims.append(await super().claim(queues, limit, lease, worker, most_bytes))
         return self.claims[-1]
 
     @property

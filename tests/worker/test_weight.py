@@ -29,7 +29,7 @@ def moved(*sizes: int | None) -> list[Transition]:
 
 
 def test_a_hand_counts_the_bytes_of_its_jobs() -> None:
-    hand = Hand(10)
+    hand = Hand()
     hand.take([job("a"), job("b", 5)])
     hand.take([job("c", 0)])
     assert hand.bytes == SIZE + 5
