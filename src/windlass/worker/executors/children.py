@@ -76,6 +76,7 @@ class Children:
         self._loop = asyncio.get_running_loop()
         self._idle: list[Spawned] = []
         """the one that was used last is at the end, and is used first"""
+        self._ending: set[Spawned] = set()
         self._starting: dict[Seat, float] = {}
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
@@ -146,18 +147,24 @@ class Children:
     def _end_soon(self, child: Spawned) -> None:
         """End one that nobody has, without waiting for it."""
         child.hang_up()
-        end = partial(child.end, LAST_WORDS)
+        self._ending.add(child)
+        end = partial(self._end, child)
         try:
             self._loop.call_soon_threadsafe(self._threads.run, end)
         except RuntimeError:  # the loop is closed, and nobody is waiting
             end()
+
+    def _end(self, child: Spawned) -> None:
+        child.end(LAST_WORDS)
+        self._ending.discard(child)
 
     def _retire(self) -> None:
         idle = []
         while (child := self.take()) is not None:
             child.hang_up()
             idle.append(child)
-        for child in idle:
-            child.end(LAST_WORDS)
+        # Those that are ending already, too: the event loop may have been closed before it told.
+        for child in [*idle, *self._ending]:
+            self._end(child)
         # Last, because the system kills a child when the thread that started it ends.
         self._threads.close()
