@@ -117,3 +117,13 @@ async def test_a_handler_begins_when_its_module_is_imported(
     assert time.monotonic() - began >= IMPORT
     assert await work != os.getpid()
     executors.close()
+
+
+async def test_the_time_limit_does_not_count_the_start_of_the_child(
+    app: Windlass, handler: Callable[[], int]
+) -> None:
+    """Its module takes longer to import than the handler may run."""
+    task = app.task(process=True, timeout=IMPORT / 2, max_retries=0)(handler)
+    job = await task.aenqueue()
+    await work(app, WorkerSettings(concurrency=1))
+    assert (await job.aget()).state is State.COMPLETED

@@ -137,7 +137,7 @@ class Worker:
             max_result,
             to_ms(settings.unknown_patience),
             Surroundings(
-                Executors(settings.blocking, child_limits(settings)),
+                Executors(settings.blocking, ChildLimits.of(settings)),
                 registry.middleware,
                 self._lifespan.values,
                 self._reporter.put,
@@ -373,15 +373,6 @@ class Worker:
             threads=self._runner.waiting.threads,
             in_threads=self._runner.waiting.in_threads,
         )
-
-
-def child_limits(settings: WorkerSettings) -> ChildLimits:
-    return ChildLimits(
-        settings.child_max_jobs,
-        settings.child_max_memory,
-        settings.child_idle,
-        settings.child_start,
-    )
 
 
 def _left(deadline: float) -> float:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 
+from ...config.worker import WorkerSettings
 from .spawned import Spawned
 from .threads import Threads
 
@@ -35,6 +36,15 @@ class ChildLimits(NamedTuple):
     idle: float = 300.0
     start: float = 60.0
     """from when a child has an order until it calls the handler"""
+
+    @classmethod
+    def of(cls, settings: WorkerSettings) -> ChildLimits:
+        return cls(
+            settings.child_max_jobs,
+            settings.child_max_memory,
+            settings.child_idle,
+            settings.child_start,
+        )
 
 
 class Seat:
