@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from .errors import NoEventLoop, WouldBlock
 from .interrupts import obey, present_call, uninterrupted
@@ -336,3 +336,32 @@ async def _leave(handle: Opened) -> None:
 
 def _failed(opening: asyncio.Future[Any]) -> bool:
     return opening.done() and (opening.cancelled() or opening.exception() is not None)
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """What blocking code returns, which runs in a thread of its own.
+
+    `asyncio.to_thread` has few threads, and handlers of users may hang in all of them.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(error: BaseException | None, value: T | None) -> None:
+        if done.done():
+            return  # nobody waits any more
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(cast("T", value))
+
+    def run() -> None:
+        value, raised = None, None
+        try:
+            value = work()
+        except BaseException as error:
+            raised = error
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, raised, value)
+
+    threading.Thread(target=run, name="windlass-blocking", daemon=True).start()
+    return await done

@@ -3,11 +3,14 @@
 import os
 import signal
 import subprocess
+from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 
 from tests.acceptance.process import until
 from tests.acceptance.supervised import Ship, alive, stop
+from tests.servers.ports import free_port
 from windlass import State
 
 OFTEN = "from windlass.worker import presence; presence.BEAT = 0.1"
@@ -77,12 +80,35 @@ def is_gone_after_another(worker: subprocess.Popen[bytes]) -> bool:
 
 
 def test_a_handler_that_waits_for_a_thread_of_its_own_does_not_hold_up_the_end(ship: Ship) -> None:
-    ship.enqueue("wait_for_thread", [(0,)])
+    numbers = range(40)  # more than there are such threads
+    ship.enqueue("wait_for_thread", [(number,) for number in numbers])
     with ship.worker("--shutdown-timeout", "0.1", "--hook-timeout", "3600") as worker:
-        ship.await_held(0)
+        for number in numbers:
+            ship.await_held(number)
         assert stop(worker) == 0
-    assert ship.site.counts() == {State.PENDING: 1}
+    assert ship.site.counts() == {State.PENDING: len(numbers)}
     assert "stopped" in ship.log().splitlines()[-1]
+
+
+def test_probes_tell(ship: Ship) -> None:
+    port = free_port()
+    ship.enqueue("block", [(0, 3600)])
+    with ship.worker(*SOON, "--metrics-port", str(port)) as worker:
+        ship.await_held(0)
+        ship.await_log("the event loop has been blocked")
+        assert page(port, "livez") == (200, "alive\n")
+        status, text = page(port, "readyz")
+        assert (status, text[:35]) == (503, "The event loop has been blocked for")
+        until(lambda: page(port, "livez")[0] == 503, "the process not to be alive any more")
+        assert stop(worker) == 0
+
+
+def page(port: int, name: str) -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=20)
+    with closing(connection):
+        connection.request("GET", f"/{name}")
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
 
 
 def test_its_supervisor_replaces_it(ship: Ship) -> None:
@@ -106,9 +132,11 @@ def test_its_supervisor_replaces_it(ship: Ship) -> None:
 def test_a_process_that_says_nothing_any_more_is_replaced(ship: Ship) -> None:
     with ship.worker(*SOON, "--max-jobs", "1000") as worker:
         (old,) = ship.working(1)
+        ship.enqueue("haul", [(1,)])
+        ship.await_runs(1)  # it has told that it is ready
         os.kill(old, signal.SIGSTOP)
         ship.await_log(rf"process {old} was not heard of for \d+ s; another takes its place")
-        ship.enqueue("haul", [(1,)])
-        assert ship.await_runs(1) == [(1, ship.working(2)[1])]
+        ship.enqueue("haul", [(2,)])
+        assert ship.await_runs(2)[1] == (2, ship.working(2)[1])
         until(lambda: not alive(old), "the old one to be killed")
         assert stop(worker) == 0

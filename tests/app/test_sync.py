@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from windlass import State, Windlass
 from windlass.errors import UnknownJob, WouldBlock, WrongState
-from windlass.sync import PerProcess, Portal, drive
+from windlass.sync import PerProcess, Portal, drive, in_thread
 
 
 def test_blocking_code_enqueues_reads_and_cancels(url: str) -> None:
@@ -171,3 +172,17 @@ def test_driving_a_coroutine_that_waits_is_refused() -> None:
             drive(coroutine)
 
     run(waits())
+
+
+async def test_blocking_code_gets_a_thread_though_hanging_handlers_have_all_of_asyncio() -> None:
+    go_on = threading.Event()
+    loop = asyncio.get_running_loop()
+    with ThreadPoolExecutor(1) as pool:
+        loop.set_default_executor(pool)
+        hanging = asyncio.ensure_future(asyncio.to_thread(go_on.wait, 60))
+        async with asyncio.timeout(20):
+            assert await in_thread(lambda: "done") == "done"
+            with pytest.raises(KeyError):
+                await in_thread(lambda: {}["x"])
+        go_on.set()
+        await hanging

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Sequence
 from typing import Final
 
 from ...core.clock import Clock
 from ...errors import StoreError, StoreUnavailable
+from ...sync import in_thread
 from ..sql.database import Schema
 from ..sql.operation import Plan, T
 from ..sql.queries import SHARED
@@ -64,7 +64,7 @@ class SqliteDatabase:
     async def close(self) -> None:
         for scribe in (self._writer, self._reader):
             if scribe is not None:
-                await asyncio.to_thread(scribe.close)
+                await in_thread(scribe.close)
         self._writer = self._reader = None
         if self._direct is not None:
             self._direct.close()

@@ -6,9 +6,11 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 
 from ...core.transaction import Hold, hold
 from ...errors import StoreError
+from ...sync import in_thread
 from .connection import Connection
 from .gate import GATE
 
@@ -32,7 +34,7 @@ class SqliteLoans:
     @asynccontextmanager
     async def alend(self) -> AsyncIterator[sqlite3.Connection]:
         """Waits for the file's lock, and for the disk, in a thread."""
-        taking = asyncio.ensure_future(asyncio.to_thread(_Loan, self._connect))
+        taking = asyncio.ensure_future(in_thread(partial(_Loan, self._connect)))
         try:
             loan = await asyncio.shield(taking)
         except asyncio.CancelledError:
@@ -42,7 +44,7 @@ class SqliteLoans:
         hold.set(loan.hold)
         try:
             yield loan.raw
-            await asyncio.to_thread(loan.commit)
+            await in_thread(loan.commit)
         finally:
             loan.end()
 
