@@ -66,6 +66,11 @@ async def block_in_c(number: int) -> None:
     sqlite3.connect(":memory:").execute(endless).fetchall()
 
 
+@app.task(max_retries=0, timeout=0.1)
+def hang(number: int) -> None:
+    time.sleep(3600)
+
+
 @app.task(max_retries=0)
 async def wait_for_thread(number: int) -> None:
     Path(f"held-{number}").touch()

@@ -129,6 +129,22 @@ def test_its_supervisor_replaces_it(ship: Ship) -> None:
     assert len(ship.started()) == 2
 
 
+def test_one_whose_threads_all_hang_says_so_and_is_replaced(ship: Ship) -> None:
+    endless = ship.app.task(name="hang", max_retries=0, timeout=0.1)(lambda *args: None)
+    with ship.worker(*SOON, "--max-jobs", "1000", "--threads", "1", first=OFTEN) as worker:
+        (old,) = ship.working(1)
+        ship.app.enqueue_many([endless.call(number) for number in range(11)])
+        ship.await_log("No thread is left for blocking handlers: 11 were stopped")
+        until(lambda: "No thread" in ship.workers()[old].fault, "the list to tell")
+        ship.await_log(rf"process {old} cannot work, no thread is left .*another takes its place")
+        new = ship.working(2)[1]
+        until(lambda: not alive(old), "the old one to be gone")
+        until(lambda: ship.workers().keys() == {new}, "the new one alone to be listed")
+        assert stop(worker) == 0
+    assert 'crew.py", line' in ship.log() and "time.sleep(3600)" in ship.log()
+    assert ship.site.counts() == {State.DEAD: 11}
+
+
 def test_a_process_that_says_nothing_any_more_is_replaced(ship: Ship) -> None:
     with ship.worker(*SOON, "--max-jobs", "1000") as worker:
         (old,) = ship.working(1)

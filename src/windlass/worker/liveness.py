@@ -32,15 +32,20 @@ class Liveness:
     """Asks the event loop for a sign of life, again and again.
 
     Without one for half a lease, or some seconds if that is less, the loop is blocked: `blocked`
-    is called once, `back` when it works again, both in the thread.
+    is called once, `back` when it works again, and `looked` at each look, all in the thread.
     """
 
     def __init__(
-        self, lease: float, blocked: Callable[[float], None], back: Callable[[float], None]
+        self,
+        lease: float,
+        blocked: Callable[[float], None],
+        back: Callable[[float], None],
+        looked: Callable[[], None] = lambda: None,
     ) -> None:
         self.patience = min(max(lease / 2, SHORTEST_PATIENCE), LONGEST_PATIENCE)
         self._blocked = blocked
         self._back = back
+        self._looked = looked
         self._loop = asyncio.get_running_loop()
         self._ident = threading.get_ident()
         self._waiting = False
@@ -62,8 +67,7 @@ class Liveness:
 
     def stack(self) -> str:
         """What the thread of the event loop is at."""
-        frame = sys._current_frames().get(self._ident)
-        return "".join(traceback.format_stack(frame, DEPTH)) if frame is not None else ""
+        return stack(self._ident)
 
     def task(self) -> asyncio.Task[object] | None:
         """The task that the loop is in, if it is in one."""
@@ -79,6 +83,7 @@ class Liveness:
                 now = time.monotonic()
                 self._note(now - looked)
                 looked = now
+                self._looked()
 
     def _ask(self) -> None:
         if not self._waiting:
@@ -100,3 +105,9 @@ class Liveness:
             self._silence = 0.0
             if before >= self.patience:
                 self._back(before)
+
+
+def stack(thread: int | None) -> str:
+    """What a thread is at; nothing if it has ended."""
+    frame = sys._current_frames().get(thread or 0)
+    return "".join(traceback.format_stack(frame, DEPTH)) if frame is not None else ""

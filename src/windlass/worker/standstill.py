@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -15,11 +16,14 @@ from ..core.model import Transition
 from ..core.outcome import Released, decide
 from .acker import Acker
 from .hand import Hand
-from .liveness import Liveness
+from .liveness import Liveness, stack
 from .returns import Returns
 from .runner import Runner
 
 log = logging.getLogger("windlass")
+
+HANDLERS: Final = "windlass-handler"
+SHOWN: Final = 3
 
 GIVING_BACK: Final = 2.0
 """Seconds that a process which is about to end takes to give back its jobs."""
@@ -32,12 +36,13 @@ class Standstill:
     """
 
     def __init__(self, lease: float, runner: Runner, hand: Hand, acker: Acker) -> None:
-        self.liveness = Liveness(lease, self._on_blocked, self._on_back)
+        self.liveness = Liveness(lease, self._on_blocked, self._on_back, self._on_look)
         self.returns = Returns(self._forget)
         self._runner = runner
         self._hand = hand
         self._acker = acker
         self._loop = asyncio.get_running_loop()
+        self._is_faulty = False
 
     def give_back(self) -> bool:
         """Write what ended and release what runs, as the loop does not; whether all was written.
@@ -69,6 +74,15 @@ class Standstill:
     def _on_back(self, seconds: float) -> None:
         log.warning("the event loop works again, after %.1f s", seconds)
 
+    def _on_look(self) -> None:
+        """Say so when attempts that do not end have left nothing to run others with."""
+        fault = self._runner.fault()
+        if fault is not None and not self._is_faulty:
+            log.error("%s It runs no more such jobs.\n%s", fault, "\n".join(_stacks()))
+        elif fault is None and self._is_faulty:
+            log.warning("some of the handlers that did not end have ended: such jobs run again")
+        self._is_faulty = fault is not None
+
     def _culprit(self) -> str:
         jobs = self._hand.of(self._runner.of_task(self.liveness.task()))
         return ", ".join(f"job {job.id} of {job.task}" for job in jobs) or "what is shown below"
@@ -77,3 +91,10 @@ class Standstill:
         claims = [(move.id, move.fence) for move in moves]
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._hand.drop, claims)
+
+
+def _stacks() -> Iterator[str]:
+    """What the first threads of handlers are at."""
+    busy = [each for each in threading.enumerate() if each.name.startswith(HANDLERS)]
+    for thread in busy[:SHOWN]:
+        yield f"{thread.name} is here:\n{stack(thread.ident)}"
