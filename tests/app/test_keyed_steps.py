@@ -279,7 +279,7 @@ async def test_middleware_is_told_of_steps_alone(app: Windlass) -> None:
         def enqueue(self, job: NewJob) -> NewJob:
             return changed(job, headers={"seen": "yes"}, priority=60)
 
-        def enqueued(self, job: NewJob, duplicate: bool) -> None:
+        def enqueued(self, job: NewJob, receipt: Receipt) -> None:
             told.append(job.spec.task)
 
     app.add_middleware(Watch())

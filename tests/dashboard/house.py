@@ -16,6 +16,7 @@ from tests.server.hosting import hosting
 from windlass.config import HistorySettings, ServerSettings, WorkerSettings
 from windlass.core.apikey import new_key
 from windlass.core.states import State
+from windlass.core.stats import COARSE, COMPLETED, summed
 from windlass.core.step import Part
 from windlass.server import Caller, dashboard
 from windlass.server.server import Server, make_server
@@ -91,6 +92,20 @@ class House:
                     await asyncio.sleep(0.01)
 
         self.do(reached())
+
+    def wait_for_counts(self, queue: str, completed: int) -> None:
+        """Wait until the worker has told that so many jobs of a queue are completed."""
+
+        async def told() -> None:
+            store = await self._store()
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    found = summed(await store.stats([queue], COARSE, 0))
+                    if found.get(COMPLETED, 0) >= completed:
+                        return
+                    await asyncio.sleep(0.05)
+
+        self.do(told())
 
     def dead(self, *addresses: str) -> list[str]:
         """Jobs that have died, one for each address."""

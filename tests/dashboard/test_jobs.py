@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.dashboard.conftest import Visit
 from tests.dashboard.house import House
+from windlass.admin import scan
 from windlass.core.states import State
-from windlass.server.http import scan
 
 LATER = {"delay": 3600}
 

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.dashboard.conftest import Visit
 from tests.dashboard.house import House
+from windlass.core.states import State
 from windlass.server import panorama
 
 
@@ -41,3 +42,13 @@ def test_a_chart_is_read_by_keys_and_as_a_table(shop: House, visit: Visit) -> No
     expect(chart).to_be_visible()
     screen.page.get_by_text("As a table").click()
     expect(screen.page.locator(".as-table tbody tr").first).to_be_visible()
+
+
+def test_the_totals_of_the_chart_have_the_step_that_is_running(shop: House, visit: Visit) -> None:
+    ids = shop.enqueue_many("greet", [("Ada",)] * 4)
+    shop.wait_for(State.COMPLETED, *ids)
+    shop.wait_for_counts("mail", 4)
+    screen = visit()
+    for span in ("10 min", "Hour", "Day"):
+        screen.click(span)
+        expect(screen.page.locator("figcaption .legend").first).to_have_text("Completed 4")

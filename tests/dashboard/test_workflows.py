@@ -51,3 +51,16 @@ def test_a_wide_workflow_is_drawn_with_its_like_steps_together(shop: House, visi
     nodes = screen.page.locator("svg .node")
     expect(nodes).to_have_count(2)
     expect(nodes.first).to_contain_text("90 completed")
+
+
+def test_a_job_of_a_workflow_is_replayed_as_it_is_and_brings_the_workflow_back(
+    shop: House, visit: Visit
+) -> None:
+    tasks = shop.shop.tasks
+    id = shop.enqueue_workflow(chain(tasks["post"].step("nobody"), tasks["count"].step()))
+    shop.wait_for(State.DEAD, id)
+    screen = visit(f"ui/jobs/{id}.1")
+    expect(screen.page.get_by_role("button", name="Replay", exact=True)).to_be_visible()
+    expect(screen.page.get_by_role("button", name="Edit and replay")).to_have_count(0)
+    screen.goto(f"ui/jobs/{id}")
+    screen.sees(f"{id}.1 of post is dead (Fatal: nobody is no address)")

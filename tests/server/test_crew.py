@@ -7,7 +7,9 @@ import msgspec
 
 from tests.server.conftest import Serve, Working
 from tests.server.serving import Served
+from tests.server.shop import Shop
 from windlass import Context, Windlass
+from windlass.core.workers import WorkerInfo
 
 
 async def test_workers_that_are_alive_are_listed(api: Served, working: Working) -> None:
@@ -123,3 +125,17 @@ async def test_the_parameters_of_a_task_are_data_for_a_form(serve: Serve) -> Non
     assert (found["wheel"]["schema"], "Wheel" in found["wheel"]["annotation"]) == (None, True)
     assert {"type": "null"} in found["when"]["schema"]["anyOf"]
     await app.aclose()
+
+
+async def test_why_and_the_list_know_an_order_at_once(api: Served, shop: Shop) -> None:
+    store = await shop.client.store()
+    await store.beat(WorkerInfo("told", "box", 1, ("*",), 10, 0), 30_000)
+    id = await api.enqueue("greet", "Ada")
+    assert (await api.get(f"jobs/{id}/why")).json["code"] == "next"
+    assert (await api.post("workers/told/quiet")).status == 204
+    assert (await api.get(f"jobs/{id}/why")).json["code"] == "quiet"
+    (worker,) = (await api.get("workers")).json["workers"]
+    assert (worker["order"], worker["quiet"]) == ("quiet", False)
+    assert (await api.get("overview")).json["crew"]["quiet"] == 1
+    assert (await api.post("workers/told/resume")).status == 204
+    assert (await api.get(f"jobs/{id}/why")).json["code"] == "next"

@@ -8,7 +8,7 @@ import pytest
 from tests.server.conftest import Serve, Working
 from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
-from windlass.server.http import scan
+from windlass.admin import scan
 from windlass.stores.contract import SCAN_BATCH
 from windlass.testing.work import until, work
 

@@ -73,3 +73,25 @@ async def test_of_a_workflow_that_is_too_large_the_first_jobs_are_shown(
     monkeypatch.setattr(workflows, "MOST_SHOWN", 1)
     shown = (await api.get(f"workflows/{id}")).json
     assert (len(shown["jobs"]), shown["complete"]) == (1, False)
+
+
+@pytest.mark.parametrize("how", ["dead", "bulk", "one"])
+async def test_a_replay_of_what_died_brings_the_workflow_back(
+    api: Served, shop: Shop, how: str
+) -> None:
+    id = await start(shop, fails=True)
+    await work(shop, EVERY_QUEUE)
+    match how:
+        case "dead":
+            done = await api.post("dead/replay", {})
+            assert done.json["changed"] == 2
+        case "bulk":
+            done = await api.post("jobs/bulk", {"action": "replay", "ids": [id]})
+            assert done.json["changed"] == 1
+        case _:
+            done = await api.post(f"jobs/{id}.2/replay")
+            assert done.json["state"] == "pending"
+    assert done.status == 200, done
+    states = {job["id"]: job["state"] for job in (await api.get(f"workflows/{id}")).json["jobs"]}
+    assert states == {f"{id}.1": "completed", f"{id}.2": "pending"}
+    assert (await api.get(f"jobs/{id}")).json["state"] == "blocked"

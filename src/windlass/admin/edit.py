@@ -53,7 +53,7 @@ def edited(wire: Wire, registry: Registry, old: Job, edit: Edit) -> NewJob:
         )
     spec = old.spec
     if "args" in given or "kwargs" in given:
-        spec = _with_arguments(wire, registry, old, given.get("args"), given.get("kwargs"))
+        spec = _with_arguments(wire, registry, old, edit.get("args"), edit.get("kwargs"))
     own = {name: getattr(options, name) for name in ("max_retries", "timeout") if name in given}
     return NewJob(
         # Of the old one: a crash in between, and another try, leave one new job.

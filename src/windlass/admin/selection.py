@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, TypedDict
 
 import msgspec
 
@@ -247,5 +247,5 @@ def _has(value: Any, text: str) -> bool:
 
 def _written(value: Any) -> str:
     if value is None or isinstance(value, bool):
-        return cast(str, {None: "null", True: "true", False: "false"}[value])
+        return {None: "null", True: "true", False: "false"}[value]
     return str(value)

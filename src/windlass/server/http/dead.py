@@ -81,6 +81,8 @@ class Dead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most: Most = MOST
     cursor: str | None = None
     """where the round before said to go on"""
+    dry: bool = False
+    """change nothing, and count"""
 
     @property
     def where(self) -> Where:
@@ -105,8 +107,9 @@ async def delete_dead(call: Call[None, Dead]) -> Outcome:
 async def _changed(call: Call[None, Dead], change: Change) -> Outcome:
     asked = call.body
     place = await start(call, change, asked.where, asked.cursor)
-    done = await change_round(call, change, asked.where, place, asked.most)
-    call.audit(where=asked.where, changed=done.changed)
+    done = await change_round(call, change, asked.where, place, asked.most, dry=asked.dry)
+    if not asked.dry:
+        call.audit(where=asked.where, changed=done.changed)
     return done
 
 
