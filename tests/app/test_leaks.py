@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from asyncmy import errors
 
-from tests.app.engines import ENGINES, url_of
+from tests.app.engines import ENGINES, SERVERS, url_of
 from tests.servers import fork_server
+from tests.servers.emptied import emptied_database, emptied_schema
 from windlass import Windlass, connect
 from windlass.stores.open import open_store
 
@@ -104,7 +105,12 @@ def test_event_loops_that_are_only_closed_leave_nothing_after_the_next_call(url:
 
 @pytest.fixture(params=["sqlite", "postgres", "mariadb"])
 def history(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return url_of(request, tmp_path)
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/history.db"
+    server = request.getfixturevalue(SERVERS[request.param])
+    # Not a place of other tests, which are to find tables of a store there.
+    make = emptied_schema if request.param == "postgres" else emptied_database
+    return make(server.url, "ended")
 
 
 def test_nor_does_history(history: str) -> None:

@@ -23,7 +23,7 @@ def appears(path: Path) -> None:
 def finish(program: Program, id: str) -> None:
     """Wait for the end of a job that a worker in another process runs."""
     app = Windlass(program.url)
-    job = app.task(name="any")(lambda: None).handle(id)
+    job = app.job(id)
     try:
         job.result(timeout=PATIENCE)
     finally:

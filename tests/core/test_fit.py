@@ -308,8 +308,11 @@ def test_the_usual_types_are_told_without_reading_the_call_again() -> None:
             assert taking(kind, form).fits((value,), {}), kind
 
 
+POOL: Any = Depends(Resource(lambda: None))
+
+
 def test_what_a_worker_fills_in_is_not_looked_at() -> None:
-    def task(context: Context, a: int, pool: Any = Depends(Resource(lambda: None))) -> None: ...  # type: ignore[arg-type]
+    def task(context: Context, a: int, pool: Any = POOL) -> None: ...
 
     arguments = Arguments.of(task, inject=Context, leave_out=Need)
     assert arguments.fits((1,), {})

@@ -98,11 +98,12 @@ async def test_jobs_of_a_batch_may_depend_on_those_before(bare: Served) -> None:
     [
         ({"task": "unheard-of"}, 422, "Job 2 of 2: No task named unheard-of is registered"),
         ({"task": "add", "args": []}, 422, "Job 2 of 2: add() missing a required argument: 'a'"),
+        ({"task": "add", "args": ["one"]}, 422, "Job 2 of 2: add() argument 'a': Expected `int`"),
         ({"task": "add", "args": [1], "queue": " "}, 422, "Job 2 of 2: The name of a queue"),
         ({"task": "add", "args": [1], "priority": 101}, 400, "`int` <= 100 - at `$.jobs[1]"),
         ({"task": "add", "args": [1], "depends_on": ["nobody"]}, 404, "nobody"),
         ({"task": "add", "args": [1], "colour": "red"}, 400, "unknown field `colour`"),
-        ({"task": "measure", "args": ["a" * 1_100_000]}, 413, "the limit is 1,048,576"),
+        ({"task": "greet", "args": ["a" * 1_100_000]}, 413, "the limit is 1,048,576"),
     ],
 )
 async def test_one_bad_job_of_a_batch_keeps_all_of_them_out(

@@ -86,13 +86,11 @@ async def test_a_protobuf_message_goes_to_its_handler_and_comes_back(
     assert StringValue.FromString(base64.b64decode(answer)).value == "QUIET"
 
 
-async def test_bytes_that_are_no_such_message_kill_their_job_alone(api: Served, shop: Shop) -> None:
+async def test_bytes_that_are_no_such_message_are_refused(api: Served) -> None:
     payload = base64.b64encode(b"\xff\xff\xff").decode()
     made = await api.post("jobs", {"task": "shout", "payload": payload, "content_type": "protobuf"})
-    await work(shop, EVERY_QUEUE)
-    job = (await api.get(f"jobs/{made.json['id']}")).json
-    assert (job["state"], job["error"]["kind"]) == ("dead", "InvalidArguments")
-    assert "the bytes are no StringValue" in job["error"]["message"]
+    assert (made.status, made.json["error"]) == (422, "InvalidArguments")
+    assert "the bytes are no StringValue" in made.detail
 
 
 @pytest.mark.parametrize(
