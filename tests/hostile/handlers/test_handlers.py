@@ -53,6 +53,7 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_hostile_handler_harms_its_own_job_alone(
     executor: str, urls: dict[str, str], tmp_path: Path
@@ -60,6 +61,7 @@ def test_a_hostile_handler_harms_its_own_job_alone(
     on_all_stores([Beside(executor, store, urls[store], tmp_path / store) for store in STORES])
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("executor", ["a", "t"])
 def test_a_handler_that_ends_its_worker_ends_up_dead(
     executor: str, urls: dict[str, str], tmp_path: Path
