@@ -126,6 +126,7 @@ def test_every_setting_can_be_a_variable(tmp_path: Path) -> None:
         queues=("7",),
         strict=True,
         concurrency=7,
+        threads=7,
         lease=7,
         shutdown_timeout=7,
         hook_timeout=7,

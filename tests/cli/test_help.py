@@ -69,7 +69,7 @@ def test_the_worker_has_an_option_for_every_setting_with_its_default(call: Call)
     text = " ".join(call("worker", "--help").stdout.split())
     queues = "queues to serve, with weights as in a:3,b; * serves all"
     assert f"-Q, --queues NAME,NAME {queues} [default: those its tasks name]" in text
-    assert "-c, --concurrency N jobs that run at the same time [default: 100]" in text
+    assert "-c, --concurrency N async handlers that run at the same time [default: 100]" in text
     assert "--shutdown-timeout SECONDS how long running jobs" in text
 
 

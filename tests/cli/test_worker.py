@@ -45,7 +45,7 @@ def test_a_worker_runs_the_jobs_of_its_queues_and_ends_with_0(program: Program) 
         line = read_until(worker, "started")
         finish(program, greeting)
         rest = stop(worker)
-    assert f"started on {program.url}: queues sums,default, concurrency 100, tasks" in line
+    assert f"started on {program.url}: queues sums,default, concurrency 100, threads 10, tasks" in line
     assert "Traceback" not in rest
     assert rest.splitlines()[-1].endswith(" stopped")
     assert program.job(greeting)["result"] == "Hello, Ada!"
@@ -132,7 +132,7 @@ def test_options_win_over_variables_and_these_over_the_file(program: Program) ->
     with program.started("worker", "shop:app", "-c", "3", environ=variables) as worker:
         line = read_until(worker, "started")
         stop(worker)
-    assert "queues a,b, concurrency 3," in line
+    assert "queues a,b, concurrency 3, threads 3," in line
 
 
 def test_the_url_of_the_command_line_wins(program: Program) -> None:

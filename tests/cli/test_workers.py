@@ -48,6 +48,7 @@ def test_programs_get_the_same_with_moments(call: Call, alive: WorkerInfo) -> No
         "pid": 42,
         "queues": ["mail:3", "low"],
         "concurrency": 10,
+        "threads": 0,
         "active": 7,
         "memory": 0,
         "quiet": False,

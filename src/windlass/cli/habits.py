@@ -15,13 +15,12 @@ _BEAT: Final = "each worker sees to the schedules of its app; leave it out"
 _POOL: Final = (
     "an async def runs on the event loop, a def in a thread, one with process=True in a child"
 )
-_THREADS: Final = "did you mean --concurrency?"
 _RECYCLED: Final = "did you mean --max-jobs?"
 
 OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("-B", "--beat", "-s", "--with-scheduler", "--scheduler"), _BEAT),
     **dict.fromkeys(("-P", "--pool", "--worker-class"), _POOL),
-    **dict.fromkeys(("-t", "--threads"), _THREADS),
+    "-t": "did you mean --threads?",
     **dict.fromkeys(("--max-tasks-per-child", "--maxtasksperchild"), _RECYCLED),
     **dict.fromkeys(("-p", "--autoscale"), "did you mean --processes?"),
     **dict.fromkeys(("-w", "--watch", "--autoreload"), "did you mean --reload?"),

@@ -132,6 +132,7 @@ def _record(worker: WorkerInfo) -> dict[str, Any]:
         "pid": worker.pid,
         "queues": worker.queues,
         "concurrency": worker.concurrency,
+        "threads": worker.threads,
         "active": worker.active,
         "memory": worker.memory,
         "quiet": worker.quiet,

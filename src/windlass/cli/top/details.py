@@ -75,6 +75,8 @@ def _worker(worker: WorkerInfo, look: Look) -> Iterator[str]:
     yield _fact("pid", str(worker.pid))
     yield _fact("queues", ", ".join(worker.queues))
     yield _fact("slots", f"{worker.active} of {worker.concurrency} busy")
+    if worker.threads:
+        yield _fact("threads", f"{worker.in_threads} of {worker.threads} busy")
     if worker.memory:
         yield _fact("memory", size(worker.memory))
     if worker.fault:

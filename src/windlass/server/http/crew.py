@@ -41,6 +41,8 @@ class WorkerView(msgspec.Struct, frozen=True):
     """jobs that it has completed since its start"""
     failed: int
     """attempts that have failed there"""
+    threads: int
+    """how many of the jobs that it runs at the same time can be blocking ones"""
 
 
 class WorkerList(msgspec.Struct, frozen=True):
@@ -70,6 +72,7 @@ def worker_view(worker: WorkerInfo) -> WorkerView:
         worker.fault or None,
         worker.completed,
         worker.failed,
+        worker.threads,
     )
 
 

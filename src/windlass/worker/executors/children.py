@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-from ...config.worker import WorkerSettings
+from ...config import WorkerSettings
 from .spawned import Spawned
 from .threads import Threads
 
@@ -39,6 +39,7 @@ class ChildLimits(NamedTuple):
 
     @classmethod
     def of(cls, settings: WorkerSettings) -> ChildLimits:
+        """Those of a worker with these settings."""
         return cls(
             settings.child_max_jobs,
             settings.child_max_memory,
