@@ -17,6 +17,7 @@ from random import SystemRandom
 from rich.console import Console
 from rich.table import Table
 
+from tests.chaos import cancels
 from tests.chaos.stop_soak import PLACES, soak
 from tests.chaos.stores import SITES
 from windlass.testing.chaos.plan import ChaosPlan
@@ -50,8 +51,10 @@ def main() -> int:
     options = _options()
     console = Console(width=None if sys.stdout.isatty() else 150)
     broken = options.seconds > 0 and _hurt(options, console)
+    names = [name for name in options.stores or PLACES if name in PLACES]
+    if options.cancels:
+        broken = cancels.soak(options.cancels, names, console) or broken
     if options.stops:
-        names = [name for name in options.stores or PLACES if name in PLACES]
         broken = soak(options.stops, names, options.pythons or (), console) or broken
     return int(broken)
 
@@ -103,6 +106,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--stores", nargs="*", choices=list(SITES))
     parser.add_argument("--rate", type=float, default=500.0, help="jobs for each second")
     parser.add_argument("--kills", type=float, default=1.0, help="kills for each second")
+    parser.add_argument("--cancels", type=float, default=60.0, help="seconds of bulk cancels each")
     parser.add_argument("--stops", type=int, default=10_000, help="stops on each store and Python")
     parser.add_argument("--pythons", nargs="*", help="versions to stop handlers on, such as 3.12")
     return parser.parse_args()

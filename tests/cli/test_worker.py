@@ -45,7 +45,7 @@ def test_a_worker_runs_the_jobs_of_its_queues_and_ends_with_0(program: Program) 
         line = read_until(worker, "started")
         finish(program, greeting)
         rest = stop(worker)
-    assert f"started on {program.url}: queues sums,default, concurrency 100, threads 10, tasks" in line
+    assert f"started on {program.url}: queues sums,default, concurrency 100, threads 10," in line
     assert "Traceback" not in rest
     assert rest.splitlines()[-1].endswith(" stopped")
     assert program.job(greeting)["result"] == "Hello, Ada!"
