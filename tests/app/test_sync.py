@@ -183,6 +183,6 @@ async def test_blocking_code_gets_a_thread_though_hanging_handlers_have_all_of_a
         async with asyncio.timeout(20):
             assert await in_thread(lambda: "done") == "done"
             with pytest.raises(KeyError):
-                await in_thread(lambda: {}["x"])
+                await in_thread(lambda: dict[str, int]()["x"])
         go_on.set()
         await hanging

@@ -13,7 +13,7 @@ from windlass.cli.loop import run
 def test_values_and_errors_come_back() -> None:
     async def main() -> tuple[int, str]:
         with pytest.raises(KeyError):
-            await asyncio.to_thread({}.__getitem__, "x")
+            await asyncio.to_thread(dict[str, int]().__getitem__, "x")
         return await asyncio.to_thread(len, "abc"), await asyncio.to_thread(_name)
 
     length, name = run(main())

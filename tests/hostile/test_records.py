@@ -73,7 +73,7 @@ ANY_COLUMN = st.none() | st.text(max_size=30) | st.binary(max_size=30) | st.inte
 def test_anything_stored_in_a_field_of_a_row_hides_no_other(value: Any) -> None:
     for decode in (decode_failure, decode_progress, decode_mail, decode_ids):
         decode(value)
-    assert decode_worker("w", value, 1).seen_at == 1
+    assert decode_worker("w", value, 1, value).seen_at == 1
 
 
 @settings(max_examples=200)

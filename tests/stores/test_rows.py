@@ -29,7 +29,9 @@ def test_damaged_texts_are_read_as_such(text: str) -> None:
     assert failure is not None
     assert failure.message == text
     assert decode_progress(text) == Progress(0, f"(unreadable) {text}")
-    assert decode_worker("w1", text, 7) == WorkerInfo("w1", "(unreadable)", 0, (), 0, 7, seen_at=7)
+    assert decode_worker("w1", text, 7, text) == WorkerInfo(
+        "w1", "(unreadable)", 0, (), 0, 7, seen_at=7
+    )
     assert decode_ids(text) == ()
     assert decode_mail(text.encode()) is None
 
