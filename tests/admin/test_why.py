@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from windlass.admin.facts import Facts, Line
 from windlass.admin.why import LONGEST_ERROR, Reason, explain
@@ -350,3 +351,18 @@ def test_an_expired_lease_will_be_rescued_if_there_is_a_worker() -> None:
     assert "no worker is heard of that could rescue it; start one" in (
         why(State.ACTIVE, **lost).sentence
     )
+
+
+def test_a_job_that_may_wait_for_a_thread_is_told_so() -> None:
+    full = replace(worker(active=4), threads=4, in_threads=4)
+    assert why(State.PENDING, full, line=Line(0)) == (
+        "threads",
+        (
+            "It is first in line, and its worker w1 can run async handlers only for now: if it is "
+            "a blocking one, it waits for one of 4 threads, all of which are taken."
+        ),
+    )
+    two = why(State.PENDING, full, replace(full, id="w2"), line=Line(0))
+    assert "its 2 workers can run async handlers only" in two.sentence
+    assert why(State.PENDING, full, worker("w2"), line=Line(0)).code == "next"
+    assert why(State.PENDING, replace(full, in_threads=3), line=Line(0)).code == "next"

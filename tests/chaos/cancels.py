@@ -7,6 +7,7 @@ often as that goes: by a heartbeat it would take many hours until a cancel hits 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -116,6 +117,8 @@ def soak(seconds: float, stores: Sequence[str], console: Console) -> bool:
     for column in ("store", "cancelled", "ended", "found"):
         table.add_column(column, justify="left" if column in ("store", "found") else "right")
     broken = False
+    # Each cancel has its line otherwise.
+    logging.getLogger("windlass").setLevel(logging.ERROR)
     for name in stores:
         console.print(f"Cancelling in bulk on {name} for {seconds:.0f} s …")
         with PLACES[name]() as url:

@@ -167,11 +167,19 @@ def _pending(facts: Facts) -> Reason:
             f"{_number(len(serving), 'worker')} {'serves' if len(serving) == 1 else 'serve'}.",
         )
     # Not all are full, or that would have been the obstacle.
-    free = next(worker.id for worker in serving if worker.active < worker.concurrency)
+    free = [worker for worker in serving if worker.active < worker.concurrency]
+    if all(0 < worker.threads <= worker.in_threads for worker in free):
+        one = f"its worker {free[0].id}" if len(free) == 1 else f"its {len(free):,} workers"
+        return Reason(
+            "threads",
+            f"It is first in line, and {one} can run async handlers only for now: if it is a "
+            f"blocking one, it waits for one of {sum(each.threads for each in free):,} threads, "
+            "all of which are taken.",
+        )
     return Reason(
         "next",
         "Nothing that the store knows of holds it back: it is first in line and should start "
-        f"within moments; if it does not, the log of worker {free} may tell why.",
+        f"within moments; if it does not, the log of worker {free[0].id} may tell why.",
     )
 
 
