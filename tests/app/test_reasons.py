@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.app.engines import ENGINES, url_of
-from windlass import Windlass, chain
+from windlass import Windlass, WorkflowHandle, chain
 from windlass.errors import JobCancelled, ResultTimeout, WrongTask
 from windlass.testing.work import work
 
@@ -19,7 +20,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url_of(request, tmp_path)
 
 
-def declared(app: Windlass):  # type: ignore[no-untyped-def]
+def declared(app: Windlass) -> Any:
     @app.task
     def add(a: int) -> int:
         return a
@@ -48,7 +49,7 @@ def test_so_does_one_of_a_blocking_wait(url: str) -> None:
 
 async def test_that_of_a_workflow_says_why_its_first_job_does_not_run(app: Windlass) -> None:
     add = declared(app)
-    flow = await app.aenqueue_workflow(chain(add.step(1), add.step()))
+    flow: WorkflowHandle[int] = await app.aenqueue_workflow(chain(add.step(1), add.step()))
     for wait in (flow.aresult, flow.await_):
         with pytest.raises(ResultTimeout) as caught:
             await wait(timeout=0.01)

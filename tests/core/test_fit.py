@@ -194,13 +194,13 @@ def taking(kind: Any, form: str) -> Arguments:
         def func(value): ...  # type: ignore[no-untyped-def]
     elif form == "rest":
 
-        def func(*value): ...  # type: ignore[no-untyped-def]
+        def func(*value): ...  # type: ignore[no-untyped-def,misc]
     elif form == "named":
 
-        def func(*, value): ...  # type: ignore[no-untyped-def]
+        def func(*, value): ...  # type: ignore[no-untyped-def,misc]
     else:
 
-        def func(**value): ...  # type: ignore[no-untyped-def]
+        def func(**value): ...  # type: ignore[no-untyped-def,misc]
 
     func.__annotations__["value"] = kind
     return Arguments.of(func)
