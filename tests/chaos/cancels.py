@@ -35,8 +35,11 @@ class Found(NamedTuple):
     """what is wrong afterwards"""
 
 
-async def cancel_in_bulk(url: str, seconds: float) -> Found:
-    """Cancel what a worker has in hand for so long; every handler is then to run once more."""
+async def cancel_in_bulk(url: str, seconds: float, least: int = 0) -> Found:
+    """Cancel what a worker has in hand for so long, and at least so many jobs.
+
+    Every handler is then to run once more.
+    """
     app = Windlass(url)
     ended = 0
 
@@ -69,7 +72,7 @@ async def cancel_in_bulk(url: str, seconds: float) -> Found:
     worker = await app.worker(settings)
     await worker.start()
     try:
-        cancelled = await _cancel(app, worker, tasks, time.monotonic() + seconds)
+        cancelled = await _cancel(app, worker, tasks, time.monotonic() + seconds, least)
         left = await _left(app, worker, tasks)
     finally:
         await worker.stop()
@@ -77,17 +80,22 @@ async def cancel_in_bulk(url: str, seconds: float) -> Found:
     return Found(cancelled, ended, left)
 
 
-async def _cancel(app: Windlass, worker: Worker, tasks: Sequence[Any], until_then: float) -> int:
+async def _cancel(
+    app: Windlass, worker: Worker, tasks: Sequence[Any], until_then: float, least: int
+) -> int:
     store = await app.client.store()
     cancelled = 0
 
+    def is_over() -> bool:
+        return time.monotonic() > until_then and cancelled >= least
+
     async def feed() -> None:
-        while time.monotonic() < until_then:
+        while not is_over():
             await app.aenqueue_many([task.call(n) for n in range(25) for task in tasks])
-            await until(lambda: len(worker._hand) < SLOTS or time.monotonic() > until_then, 60)
+            await until(lambda: len(worker._hand) < SLOTS or is_over(), 60)
 
     feeding = asyncio.create_task(feed())
-    while time.monotonic() < until_then:
+    while not is_over():
         leases = worker._hand.leases
         cancelled += len(await store.cancel([lease.id for lease in leases]))
         for lease in leases:

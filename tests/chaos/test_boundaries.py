@@ -20,6 +20,11 @@ ELSEWHERE = {
     "signal": "jobs that wait for a signal",
     "read_journal": "a history",
     "trim_journal": "a history",
+    "cancel": "steps of workflows whose keys come from their results",
+    "delete": "steps of workflows whose keys come from their results",
+    "lanes": "a worker that ends when its queues are empty",
+    "unblock": "a worker that ends when its queues are empty",
+    "abandon": "a supervisor, of a process that it knows is gone",
 }
 """Calls of a worker or of its upkeep only for the sake of what no chaos run has."""
 

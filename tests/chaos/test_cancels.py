@@ -14,6 +14,6 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 async def test_bulk_cancels_of_a_queue_that_is_worked_on_take_no_slot(url: str) -> None:
-    found = await cancel_in_bulk(url, 1)
+    found = await cancel_in_bulk(url, 1, least=20)
     assert found.left == []
-    assert found.cancelled > 20
+    assert found.cancelled >= 20

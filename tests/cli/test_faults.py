@@ -49,7 +49,7 @@ def misused(result: Result) -> str:
         (["dead", "lst"], "There is no command dead lst: did you mean list?"),
         (["dead", "replay"], "Give the ids of jobs, or --all"),
         (["dead", "delete", "a", "--all"], "Give the ids of jobs, or --all"),
-        (["dead", "replay", "a", "-q", "q"], "--task and --queue go with --all, not with ids"),
+        (["dead", "replay", "a", "b", "-q", "q"], "--fingerprint go with --all, not with ids"),
         (["dead", "purge", "--older-than", "long"], "'long' is not a duration as 90, 90s, 5min"),
         (["pause"], "Missing argument 'QUEUE...'"),
         (["resume", " q"], "no blanks at its ends"),

@@ -16,7 +16,7 @@ def test_hostile_names_and_payloads_stay_text(shop: House, visit: Visit) -> None
         "post",
         MARKUP,
         {"__proto__": MARKUP, "constructor": {"vnode": {"type": "script", "props": {}}}},
-        using={"queue": f"q {ODD}", "id": id, "labels": {"note": MARKUP}},
+        using={"queue": f"q+{ODD}", "id": id, "labels": {"note": MARKUP}},
     )
     shop.wait_for(State.DEAD, id)
     screen = visit("ui/jobs")
@@ -24,8 +24,8 @@ def test_hostile_names_and_payloads_stay_text(shop: House, visit: Visit) -> None
     screen.title("post")
     expect(screen.page.locator(".attempts, .error").first).to_contain_text(MARKUP)
     expect(screen.page.locator(".facts")).to_contain_text(f"note={MARKUP}")
-    screen.page.locator(".facts").get_by_role("link", name=f"q {ODD}").click()
-    screen.title(f"q {ODD}")
+    screen.page.locator(".facts").get_by_role("link", name=f"q+{ODD}").click()
+    screen.title(f"q+{ODD}")
     screen.click("Pause", exact=False)
     screen.says("is paused")
     for path in ("", "ui/queues", "ui/dead", f"ui/jobs?error={'x' * 300}", "ui/history"):

@@ -23,7 +23,7 @@ def test_a_queue_is_paused_and_resumed_and_everybody_sees_it(shop: House, visit:
 def test_many_queues_are_asked_for_together_and_ages_go_on(shop: House, visit: Visit) -> None:
     shop.stop_worker()
     for number in range(105):
-        shop.enqueue("greet", "Ada", using={"queue": f"line {number:03}"})
+        shop.enqueue("greet", "Ada", using={"queue": f"line-{number:03}"})
     screen = visit("about:blank", clock=True)
     asked: list[str] = []
     screen.page.on("request", lambda request: asked.append(request.url))
@@ -38,7 +38,7 @@ def test_many_queues_are_asked_for_together_and_ages_go_on(shop: House, visit: V
     assert len([url for url in asked if "/stats" in url]) == 3
     screen.click("Show all")
     expect(screen.rows).to_have_count(105)
-    screen.fill("Name", "line 10")
+    screen.fill("Name", "line-10")
     expect(screen.rows).to_have_count(5)
 
 

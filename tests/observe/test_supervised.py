@@ -15,6 +15,9 @@ from tests.acceptance.supervised import Ship, stop
 from tests.servers.ports import free_port
 
 SLOTS = 4
+THREADS = 3
+ALL = 2 * (SLOTS + THREADS)
+"""of two processes, for async and for blocking handlers"""
 
 
 @pytest.fixture
@@ -41,11 +44,12 @@ def value(port: int, name: str) -> float:
 
 def test_one_port_tells_of_all_processes_and_of_those_that_are_gone(ship: Ship) -> None:
     port = free_port()
-    words = ("--processes", "2", "--concurrency", str(SLOTS), "--metrics-port", str(port))
+    words = ["--processes", "2", "--concurrency", str(SLOTS), "--threads", str(THREADS)]
+    words += ["--metrics-port", str(port)]
     with ship.worker(*words, "--lease", "1", "--rescue-interval", "0.1") as worker:
         victim, _ = ship.working(2)
         until(lambda: page(port, "/readyz") == "ready\n", "the worker to be ready")
-        until(lambda: value(port, "worker_slots") == 2 * SLOTS, "the slots of both")
+        until(lambda: value(port, "worker_slots") == ALL, "the slots of both")
         until(lambda: value(port, "leader") == 1, "a leader")
         ship.enqueue("haul", [(n,) for n in range(20)])
         until(lambda: value(port, "jobs_completed_total") == 20, "20 jobs to be told")
@@ -59,7 +63,7 @@ def test_one_port_tells_of_all_processes_and_of_those_that_are_gone(ship: Ship) 
         ship.await_runs(30)
         worker.send_signal(signal.SIGHUP)
         ship.await_log("ended with exit code 0", 2)
-        until(lambda: value(port, "worker_slots") == 2 * SLOTS, "the slots of their successors")
+        until(lambda: value(port, "worker_slots") == ALL, "the slots of their successors")
         assert value(port, "jobs_completed_total") == 30, "their last words were heard"
         assert stop(worker) == 0
     assert page(port, "/livez") == ""

@@ -105,7 +105,8 @@ def replica() -> Iterator[Server]:
         query(
             server.url,
             "CREATE USER plain@'127.0.0.1'",
-            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON windlass.* TO plain@'127.0.0.1'",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON windlass.* TO plain@'127.0.0.1'",
+            "GRANT CREATE, ALTER ON windlass.* TO plain@'127.0.0.1'",
         )
         yield server
 

@@ -32,7 +32,8 @@ def pair() -> Iterator[tuple[Server, Server]]:
         query(
             primary.url,
             "CREATE USER plain@'127.0.0.1'",
-            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON windlass.* TO plain@'127.0.0.1'",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON windlass.* TO plain@'127.0.0.1'",
+            "GRANT CREATE, ALTER ON windlass.* TO plain@'127.0.0.1'",
         )
         yield primary, replica
 

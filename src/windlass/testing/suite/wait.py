@@ -161,7 +161,7 @@ async def test_a_wait_for_every_queue_lasts_while_none_has_work(store: Store) ->
 
 
 async def test_pending_jobs_of_any_queue_end_a_wait_for_every_queue(store: Store) -> None:
-    await put(store, "a", queue="never heard of")
+    await put(store, "a", queue="never-heard-of")
     assert await waited(store, every=True) < PROMPT
 
 
@@ -193,7 +193,7 @@ async def test_a_new_queue_ends_a_wait_for_every_queue_that_is_under_way(
     store: Store, another_store: Store
 ) -> None:
     waiting = await under_way(store, every=True)
-    await put(another_store, "a", queue="brand new")
+    await put(another_store, "a", queue="brand-new")
     assert await woken(waiting)
 
 
