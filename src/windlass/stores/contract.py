@@ -117,13 +117,15 @@ class Store(Oversight, Protocol):
         of these queues become pending first. Within a queue the highest priority goes
         first, and within a priority the one that has been pending longest. Each job gets
         one more attempt and a fence greater than any that it had. A paused queue gives
-        nothing. Right behind a job of a lane with a size, and beyond all limits, come the next ones
-        that wait there, `size` in all. May give fewer than there are: a store bounds one call.
+        nothing. Right behind a job of a lane with a size, and beyond all limits but that of bytes,
+        come the next ones that wait there, `size` in all. May give fewer than there are: a store
+        bounds one call.
         Only an empty answer says that there is nothing.
 
         The payloads of one call are `most_bytes` at the most: it ends before the job that would go
-        beyond, which keeps its place and its attempts. The first one is given whatever its size,
-        and those that come along are not counted. A store may count what it keeps beside a payload.
+        beyond, which keeps its place and its attempts. The first one is given whatever its size.
+        As many come along as there is room for, beside all others of the call. A store may count
+        what it keeps beside a payload.
         """
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:

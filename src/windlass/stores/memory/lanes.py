@@ -67,13 +67,19 @@ class Lanes:
             self._stops_waiting(key, job.id)
             self._gives_up(key, job.id)
 
-    def started(self, job: Job, now: int, start: Callable[[Job], Job]) -> list[Job]:
-        """Start a job that was claimed, and those that come along with it."""
+    def started(self, job: Job, now: int, start: Callable[[Job], Job], room: int) -> list[Job]:
+        """Start a job that was claimed, and those that come along with it, as far as there is room
+        for their payloads."""
         if job.spec.lane is None:
             return [start(job)]
         key = (job.queue, job.spec.lane.name)
         lane = self._limits[key]
-        along = self._in_order(key)[: lane.size - 1] if lane.size else []
+        along: list[str] = []
+        for id in self._in_order(key)[: lane.size - 1] if lane.size else []:
+            room -= len(self._shelf.jobs[id].spec.payload)
+            if room < 0:
+                break
+            along.append(id)
         for id in along:
             self._stops_waiting(key, id)
         self._holders.setdefault(key, set()).update([job.id, *along])

@@ -198,7 +198,9 @@ class MemoryStore(Registers):
                     self._shelf.line_up(job)
                     return claimed
                 room -= 1
-                claimed += self._lanes.started(job, now, start)
+                along = self._lanes.started(job, now, start, most_bytes)
+                most_bytes -= sum(len(each.spec.payload) for each in along[1:])
+                claimed += along
         return claimed
 
     @atomic

@@ -82,14 +82,15 @@ def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
         yield from promote(ripe, tally, now)
         if tally.lanes:
             yield from settle_all(tally, now)
-    picked = yield from _picked(call, tally)
+    room = Room(call.most_bytes)
+    picked = yield from _picked(call, tally, room)
     claimed: list[Job] = []
     if picked:
         terms = Terms(one((yield FENCE)), now + call.lease, call.worker, now)
         claimed = [to_claimed(row, queue, *terms) for queue, row in picked]
         special = needs_more(claimed)
         if special:
-            picked, claimed = yield from _in_company(picked, claimed, terms, tally)
+            picked, claimed = yield from _in_company(picked, claimed, terms, tally, room)
         fence = claimed[0].fence
         call.tried.append(fence)
         values = {"fence": fence, "until": terms.until, "worker": terms.worker, "now": now}
@@ -102,13 +103,17 @@ def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
 
 
 def _in_company(
-    picked: Sequence[tuple[str, Row]], claimed: Sequence[Job], terms: Terms, tally: Tally
+    picked: Sequence[tuple[str, Row]],
+    claimed: Sequence[Job],
+    terms: Terms,
+    tally: Tally,
+    room: Room,
 ) -> Operation[tuple[list[tuple[str, Row]], list[Job]]]:
     """The jobs of a claim with those that come along."""
     for queue in sorted({job.queue for job in claimed if job.spec.group and job.spec.lane}):
         # The clock before the lanes, as all who give out places: so they wait and do not lock.
         yield Statement("clock_of", {"queue": queue})
-    rows, jobs = yield from with_company(picked, claimed, terms, tally)
+    rows, jobs = yield from with_company(picked, claimed, terms, tally, room)
     if len(jobs) > len(claimed):
         # The fence was taken before these were locked: it could be below one that they had.
         fence = one((yield FENCE))
@@ -123,11 +128,10 @@ def _leave_line(claimed: Sequence[Job]) -> Operation[None]:
     yield from note_turns(claimed)
 
 
-def _picked(call: Claim, tally: Tally) -> Operation[list[tuple[str, Row]]]:
+def _picked(call: Claim, tally: Tally, room: Room) -> Operation[list[tuple[str, Row]]]:
     """Rows of the claim columns, each with its queue, in the order in which they go."""
     paused = {name for (name,) in (yield PAUSED)}
     picked: list[tuple[str, Row]] = []
-    room = Room(call.most_bytes)
     for queue, most in call.queues.items():
         number = min(most, call.limit - len(picked))
         if number <= 0 or queue in paused or room.is_full:

@@ -18,7 +18,7 @@ from ..sql.operation import Operation, Row, Statement
 from ..sql.rows import json_array, to_claimed
 from ..sql.tally import Key, Tally
 
-ID, QUEUE, FENCE, NOW, DUE, LANED, LARGE = 1, 13, 14, 15, 16, 17, 18
+ID, SPEC, QUEUE, FENCE, NOW, DUE, LANED, LARGE = 1, 2, 13, 14, 15, 16, 17, 18
 """Where a row of `claim.sql` has them; it begins with the claim columns."""
 
 
@@ -74,7 +74,9 @@ def claim_from_lanes(asked: Asked, now: int) -> Operation[Sequence[Job]]:
     counted = [n for n, job in enumerate(jobs) if _lane_of(job) in tally.lanes]
     company: Mapping[str, Sequence[Job]] = {}
     if counted:
-        company = yield from _company([(rows[n], jobs[n]) for n in counted], asked, tally, now)
+        taken = sum([len(row[SPEC]) for row in rows])
+        firsts = [(rows[n], jobs[n]) for n in counted]
+        company = yield from _company(firsts, asked, taken, tally, now)
     yield from lanes.conclude(tally, now)
     return [each for job in jobs for each in (job, *company.get(job.id, ()))]
 
@@ -96,13 +98,15 @@ def _look_ahead(queues: Mapping[str, int], tally: Tally, now: int) -> Operation[
 
 
 def _company(
-    claimed: Sequence[tuple[Row, Job]], asked: Asked, tally: Tally, now: int
+    claimed: Sequence[tuple[Row, Job]], asked: Asked, taken: int, tally: Tally, now: int
 ) -> Operation[Mapping[str, Sequence[Job]]]:
     """Let lanes count what was claimed; the jobs that come along, by the one before them."""
     call = shared.Claim(claimed[0][0][FENCE], now + asked.lease, asked.worker, now)
     picked = [(row[QUEUE], row) for row, _ in claimed]
     firsts = {job.id: job for _, job in claimed}
-    _, together = yield from shared.with_company(picked, [*firsts.values()], call, tally)
+    # What was claimed of no lane that counts is not among these, and takes of the room as well.
+    room = shared.Room(asked.most_bytes - taken)
+    _, together = yield from shared.with_company(picked, [*firsts.values()], call, tally, room)
     company: defaultdict[str, list[Job]] = defaultdict(list)
     first = ""
     for job in together:

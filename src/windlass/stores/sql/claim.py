@@ -58,7 +58,7 @@ def claim(
         claimed = [to_claimed(row, queue, *call) for queue, row in picked]
         special = needs_more(claimed)
         if special:
-            picked, claimed = yield from with_company(picked, claimed, call, tally)
+            picked, claimed = yield from with_company(picked, claimed, call, tally, room)
         refs = json_array([job.ref for job in claimed])
         values = {"refs": refs, "fence": call.fence, "until": call.until, "worker": worker}
         yield Statement("claim", {**values, "now": now})
@@ -73,24 +73,25 @@ class Room:
     """The bytes that a claim has room for."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._left = most_bytes
-        self._is_empty = True
+        self.left = most_bytes
+        self.is_empty = True
+        """whether even a job that is too large is to go in"""
         self.is_full = False
         """what it was given to fill it did not go in whole"""
 
     def fill(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The first of these rows, as many as there is room for; one, if there was none before."""
         total = sum([row[SIZE] for row in rows])
-        if total <= self._left:
-            self._left -= total
-            self._is_empty = self._is_empty and not rows
+        if total <= self.left:
+            self.left -= total
+            self.is_empty = self.is_empty and not rows
             return rows
         taken: list[Row] = []
         for row in rows:
-            if row[SIZE] > self._left and not self._is_empty:
+            if row[SIZE] > self.left and not self.is_empty:
                 break
-            self._left -= row[SIZE]
-            self._is_empty = False
+            self.left -= row[SIZE]
+            self.is_empty = False
             taken.append(row)
         self.is_full = len(taken) < len(rows)
         return taken
@@ -115,14 +116,16 @@ def needs_more(claimed: Sequence[Job]) -> bool:
 
 
 def with_company(
-    picked: Sequence[tuple[str, Row]], claimed: Sequence[Job], call: Claim, tally: Tally
+    picked: Sequence[tuple[str, Row]], claimed: Sequence[Job], call: Claim, tally: Tally, room: Room
 ) -> Operation[tuple[list[tuple[str, Row]], list[Job]]]:
-    """The jobs of a claim, each followed by those that come along with it; lanes count starts."""
+    """The jobs of a claim, each followed by those that come along with it, as far as there is room
+    for them; lanes count starts."""
     for job in claimed:
         if job.spec.lane is not None:
             tally.lane(job.queue, job.spec.lane)
     yield from lanes.load(tally.lanes, call.now)
     taken: Counter[Key] = Counter()
+    room.is_empty, most_bytes = False, room.left
     rows: list[tuple[str, Row]] = []
     jobs: list[Job] = []
     joined: list[Row] = []
@@ -138,10 +141,11 @@ def with_company(
             key = (queue, limits.name)
             skip, most = taken[key], limits.size - 1
             where = {"queue": queue, "lane": limits.name, "limit": skip + most}
-            company = yield from with_specs((yield Statement("along", where))[skip:])
+            found = (yield Statement("along", {**where, "room": most_bytes}))[skip:]
+            company = yield from with_specs(room.fill(found))
             taken[key] += len(company)
         for each in company:
-            along = to_claimed(each[:-1], queue, *call)
+            along = to_claimed(each, queue, *call)
             rows.append((queue, each))
             jobs.append(along)
             joined.append((limits.name, along.spec.group or None, None, HAS, None, along.id))

@@ -107,9 +107,28 @@ async def test_jobs_of_lanes_are_bounded_as_well(store: Store) -> None:
     assert ids(await within(store, LARGE * 5 // 2)) == ["g"]
 
 
-async def test_those_that_come_along_are_not_counted(store: Store) -> None:
-    batch = heavy(lane=Lane("b", size=3, grace=1_000, longest=5_000))
-    await put(store, "a", "b", "c", spec=batch)
-    claimed = await within(store, LARGE * 3 // 2)
+async def test_as_many_come_along_as_there_is_room_for(store: Store) -> None:
+    batch = heavy(lane=Lane("b", size=4, grace=1_000, longest=5_000))
+    await put(store, "a", "b", "c", "d", spec=batch)
+    claimed = await within(store, LARGE * 7 // 2)
     assert ids(claimed) == ["a", "b", "c"]
     assert all(job.spec.payload == batch.payload for job in claimed)
+    await put(store, "e", "f", "g", spec=batch)
+    assert ids(await within(store, LARGE * 9 // 2)) == ["d", "e", "f", "g"]
+
+
+async def test_those_that_come_along_take_of_what_there_is_for_all(store: Store) -> None:
+    batch = heavy(lane=Lane("b", size=5, grace=1_000, longest=5_000))
+    await put(store, *(f"{n:02}" for n in range(20)), spec=batch)
+    given: list[str] = []
+    while found := ids(await within(store, LARGE * 9 // 2)):
+        assert len(found) <= 4
+        given += found
+    assert len(given) >= 16
+    assert len({*given}) == len(given)
+
+
+async def test_a_batch_of_jobs_that_are_too_large_has_one(store: Store) -> None:
+    batch = heavy(lane=Lane("b", size=2, grace=1_000, longest=5_000))
+    await put(store, "a", "b", spec=batch)
+    assert ids(await within(store, LARGE // 2)) == ["a"]

@@ -117,7 +117,7 @@ local function take(found, records, queue)
     else
       if more >= HAS_TRAITS then
         local along
-        record, along = started(id, record, m > along_to)
+        record, along, left = started(id, record, m > along_to, left)
         for k = 1, #along do
           table.insert(found, m + k, along[k][1])
           table.insert(records, m + k, along[k][2])

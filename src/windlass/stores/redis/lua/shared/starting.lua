@@ -17,13 +17,15 @@ local function give_up_at_start(job)
   end
 end
 
--- The record of a job that is started, and the jobs of its lane that come along if it is the first.
-local function started(id, record, is_first)
+-- The record of a job that is started; the jobs of its lane that come along if it is the first, as
+-- far as there is room; and the bytes that are left of that.
+local function started(id, record, is_first, room)
   local job = parse(id, record)
-  local along = is_first and turns().start(job) or {}
+  local along = {}
+  if is_first then along, room = turns().start(job, room) end
   if traits_of(job)[STARTS_FREE] then
     give_up_at_start(job)
     record = build(job)
   end
-  return record, along
+  return record, along or {}, room or 0
 end

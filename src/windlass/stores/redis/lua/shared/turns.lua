@@ -204,15 +204,18 @@ local open_turns = WITH_TURNS and function()
   end
 
   -- A job was claimed; those that come along with it, as they were.
-  function turns.start(job)
+  function turns.start(job, room)
     local along, lane = {}, lanes.of(job)
     job.stood = job.place
     if job.traits[GROUP] then groups.start(job) end
-    if not lane then return along end
+    if not lane then return along, room end
     if has_slot(job) then lanes.hold(lane, job.id, false) end
     local most = math.min(lane.size, MOST_ALONG) - 1
     for _, member in ipairs(most > 0 and lanes.first(lane, most) or {}) do
+      room = room - redis.call('HSTRLEN', LARGE, lanes.id_in(lane, member))
+      if room < 0 then break end
       local other, record = job_in(lane, member)
+      room = room - #record
       along[#along + 1] = { other.id, record }
       if traits_of(other)[GROUP] then groups.start(other) end
       move(other, ACTIVE)
@@ -221,7 +224,7 @@ local open_turns = WITH_TURNS and function()
       rate.start(lane, 1 + #along)
       touch(lane, false)
     end
-    return along
+    return along, room
   end
 
   -- Lanes that nobody is in are forgotten, so many at most.
