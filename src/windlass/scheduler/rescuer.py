@@ -18,13 +18,16 @@ from ..errors import StoreError
 from ..observe import joblog
 from ..observe.ledger import Ledger
 from ..service import Service
-from ..stores.contract import Store
+from ..stores.contract import CLAIM_BYTES, Store
 from ..task import Registry
 from .leader import Leader
 
 log = logging.getLogger("windlass")
 
 BATCH: Final = 100
+FEW: Final = 10
+"""So many at first, for they come with their payloads, and how large these are is not known."""
+
 LEASE: Final = 5.0
 """How long jobs wait for the next rescuer if this one dies before it has written what becomes of
 them. One that takes longer has lost nothing, unless another has rescued them since."""
@@ -57,8 +60,7 @@ class Rescuer(Service):
         while not self.stopping:
             await self.pause(self._interval)
             if self._leader.is_leader:
-                while await self.rescue() == BATCH:
-                    pass
+                await self.rescue_all()
 
     async def take_over(self, worker: str) -> None:
         """Have the jobs of a worker run again at once, of which it is certain that it is gone.
@@ -67,12 +69,23 @@ class Rescuer(Service):
         """
         while await self._store.abandon(worker):
             pass
-        while await self.rescue() == BATCH:
-            pass
+        await self.rescue_all()
+
+    async def rescue_all(self) -> None:
+        """Rescue whatever there is, in batches that are no larger than a claim."""
+        number = FEW
+        while jobs := await self._rescue(number):
+            if len(jobs) < number:
+                return
+            size = sum([len(job.spec.payload) for job in jobs]) // number
+            number = min(BATCH, 2 * number, max(CLAIM_BYTES // max(size, 1), 1))
 
     async def rescue(self) -> int:
         """Rescue one batch; how many jobs it was."""
-        jobs = await self._store.rescue(BATCH, to_ms(LEASE), self._worker)
+        return len(await self._rescue(BATCH))
+
+    async def _rescue(self, number: int) -> Sequence[Job]:
+        jobs = await self._store.rescue(number, to_ms(LEASE), self._worker)
         if jobs:
             log.warning("rescued %d job(s) whose lease had expired", len(jobs))
             moves = [self._decide(job) for job in jobs]
@@ -80,7 +93,7 @@ class Rescuer(Service):
             self._note(jobs, moves, held)
             if self._keep:
                 await self._keep_lost(jobs, moves, held)
-        return len(jobs)
+        return jobs
 
     def _note(self, jobs: Sequence[Job], moves: Sequence[Transition], held: frozenset[str]) -> None:
         for job, move in zip(jobs, moves, strict=True):
