@@ -2,12 +2,13 @@
 tells how much memory it took."""
 
 import asyncio
+import os
 import re
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from windlass import Task, Windlass
+from windlass import Batch, Task, Windlass
 from windlass.config import WorkerSettings
 
 MEGABYTE = 1_000_000
@@ -19,6 +20,8 @@ class Jobs(NamedTuple):
     app: Windlass
     quick: Task[..., Any, Any]
     heavy: Task[..., Any, Any]
+    together: Task[..., Any, Any]
+    answers: Task[..., Any, Any]
 
 
 def jobs(url: str) -> Jobs:
@@ -32,12 +35,22 @@ def jobs(url: str) -> Jobs:
         await asyncio.sleep(0.05)
         return len(load)
 
-    return Jobs(app, quick, heavy)
+    @app.task(batch=Batch(size=100, max_delay=1))
+    async def together(loads: list[bytes]) -> list[int]:
+        await asyncio.sleep(0.05)
+        return [len(load) for load in loads]
+
+    @app.task
+    async def answers() -> bytes:
+        return os.urandom(MEGABYTE)
+
+    return Jobs(app, quick, heavy, together, answers)
 
 
 async def work(url: str) -> None:
     app = jobs(url).app
-    await (await app.worker(WorkerSettings(concurrency=100))).run(burst=True)
+    settings = WorkerSettings(concurrency=100, rescue_interval=0.1)
+    await (await app.worker(settings)).run(burst=True)
     await app.aclose()
 
 
