@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Unpack, overload
+from weakref import WeakSet
 
 from .admin.schedules import Schedules
 from .admin.workflow import WorkflowHandle
@@ -15,7 +16,7 @@ from .config import HistorySettings, WorkerSettings, history_settings
 from .core.batch import Batch
 from .core.clock import Clock
 from .core.codec import MAX_PAYLOAD, Codec, Codecs
-from .core.context import Context
+from .core.context import Context, current
 from .core.cron import timetable
 from .core.option_help import with_options
 from .core.options import TaskOptions
@@ -37,7 +38,7 @@ from .declaration import (
     declared_default,
     refuse_of_the_task,
 )
-from .errors import InvalidOption
+from .errors import InvalidOption, UsageError
 from .handle import JobHandle
 from .history.history import History
 from .middleware import Middleware
@@ -91,6 +92,7 @@ class Windlass(Producer):
         self.url = url or os.environ.get("WINDLASS_URL") or DEFAULT_URL
         self.clock = clock
         self._validate = validate
+        self._workers: WeakSet[Worker] = WeakSet()
         self.tasks: dict[str, Task[..., Any, Any]] = {}
         self.registry = Registry()
         super().__init__(
@@ -252,12 +254,17 @@ class Windlass(Producer):
             store, self.registry, settings, self.history, ledger, ticks=ticks, holder=worker.id
         )
         worker.keep_up(services, taking_over(services))
+        self._workers.add(worker)
         if metrics is not None:
             worker.endpoint = endpoint(settings, metrics.figures, worker.fault, worker.due)
         return worker
 
     async def aclose(self) -> None:
-        """Close what async code on this event loop used."""
+        """Close what async code on this event loop used; not for handlers, while a worker works."""
+        if current.get(None) is not None and any(each.works_here() for each in self._workers):
+            raise UsageError(
+                "A handler cannot close the app: its worker works with what that would close."
+            )
         await self.client.aclose()
         await self.history.aclose()
 

@@ -25,7 +25,7 @@ from ..worker.supervisor.sources import named_by, signed
 from ..worker.supervisor.tether import Tether, tether
 from ..worker.worker import Worker
 from .departure import leave_soon
-from .loop import run
+from .loop import hide_tasks, run_on
 from .refusal import Refusal
 from .settings import settings_options
 from .target import (
@@ -102,7 +102,7 @@ def worker(
         if line is not None and reload:
             # Before anything else: what is changed from now on must be noticed.
             line.tell_sources(folder)
-        run(_serve(found, settings, line, folder if reload else None, burst=burst))
+        run_on(_serve(found, settings, line, folder if reload else None, burst=burst))
 
 
 async def _supervise(settings: WorkerSettings, reload: bool) -> None:
@@ -139,6 +139,7 @@ async def _serve(
         stop, ending = worker.ask_to_stop, worker.ending()
         with stop_on_signals(stop, ending.begin):
             await worker.start(burst=burst)
+            hide_tasks()
             log.info("worker %s started on %s", worker.id, _description(app, worker, settings))
             warn_of_memory(app, "it runs what its own handlers and schedules enqueue")
             await warn_of_waiting(await app.client.store(), worker.serves)

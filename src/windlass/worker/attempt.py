@@ -18,7 +18,7 @@ from ..core.checkpoint import Checkpoints
 from ..core.codec import Codec, decode_call, encode_result, too_large
 from ..core.context import Context, current
 from ..core.model import UNREADABLE, Job, Lease, Progress, Transition
-from ..core.outcome import Failed, Outcome, Unknown, decide, failure_of, outcome_of
+from ..core.outcome import Failed, Outcome, Unknown, decide, failure_from, failure_of, outcome_of
 from ..core.retry import DEFAULT_RETRY, RetryPolicy
 from ..definition import Definition
 from ..errors import CorruptRecord, InvalidArguments, PayloadTooLarge
@@ -160,6 +160,13 @@ def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:
             move = structs.replace(move, error=structs.replace(move.error, trace=span))
         joblog.failed(job, move, outcome.failure, error)
     return move
+
+
+def unjudged(job: Job, error: BaseException, unfit: BaseException) -> Transition:
+    """The move that follows an error of which nothing can be asked: that raises `unfit`."""
+    text = f"(it cannot be told what became of it: {type(unfit).__name__})"
+    log.error("job %s: %s raised what cannot be handled: %s", job.id, job.task, type(error))
+    return decide(job, Failed(failure_from(type(error).__name__, text)), DEFAULT_RETRY)
 
 
 def unknown(job: Job, patience: int) -> Transition:

@@ -17,6 +17,7 @@ from typing import Any, Final
 from ..core.context import Context, current_batch
 from ..core.model import Job
 from ..errors import Fatal
+from .copies import calls_handlers
 from .hand import Claim
 from .limit import Limit
 
@@ -102,6 +103,9 @@ class Gathering:
                 _give(answer, value)
 
 
+calls_handlers(Gathering._run)
+
+
 def gathered(jobs: Sequence[Job]) -> tuple[Sequence[Job | Gathering], Sequence[Job]]:
     """What one claim has brought, the jobs of each batch as one; and those that are to run alone.
 
@@ -134,7 +138,7 @@ def _shared(value: Any, number: int) -> Sequence[Any]:
 
 
 def _give(answer: asyncio.Future[Any], value: Any) -> None:
-    if isinstance(value, StopIteration | GeneratorExit):
+    if issubclass(type(value), (StopIteration, GeneratorExit)):  # not by its `__class__`
         # A future cannot carry them: they would end the coroutine that awaits it.
         answer.set_exception(RuntimeError(f"the handler raised {type(value).__name__}: {value}"))
     elif isinstance(value, BaseException):

@@ -16,7 +16,7 @@ from typing import Any
 from ..core.clock import system_clock
 from ..core.codec import Codecs
 from ..core.model import UNREADABLE, Job, Lease, Transition
-from ..core.outcome import Expired, Released, Succeeded, decide, has_expired
+from ..core.outcome import Expired, Lost, Released, Succeeded, decide, has_expired
 from ..core.retry import DEFAULT_RETRY, RetryPolicy
 from ..definition import Definition
 from ..errors import UnknownTask
@@ -26,7 +26,8 @@ from ..observe.ledger import NOT_RUN
 from ..service import is_being_cancelled
 from ..task import Registry
 from .acker import Acker
-from .attempt import Surroundings, begin, encoded, failed, unknown
+from .attempt import Surroundings, begin, encoded, failed, unjudged, unknown
+from .copies import calls_handlers
 from .executors.thread_call import NotBegun
 from .gathering import Gathering
 from .hand import Claim
@@ -91,6 +92,7 @@ class Runner:
         """attempts that are not to begin: see `withheld`"""
         self._leftovers = Leftovers(concurrency)
         self._left = self._leftovers.jobs
+        self._is_draining = False
         self.ran = 0
 
     @property
@@ -172,6 +174,7 @@ class Runner:
 
     async def drain(self, timeout: float) -> None:
         """Let running attempts finish; after `timeout` seconds cancel and release them."""
+        self._is_draining = True
         if self._running:
             tasks = [task for task, *_ in self._running.values()]
             _, late = await asyncio.wait(tasks, timeout=timeout)
@@ -287,8 +290,7 @@ class Runner:
             if self._left and (job.id, job.fence) in self._left:
                 return
             raised = error
-            settled = self._transactions.ended(job, error=error)
-            move = self._after(job, error, policy, settled)
+            settled, move = self._judged(job, error, policy)
         finally:
             if self._left and (job.id, job.fence) in self._left:
                 self._leftovers.end(job)
@@ -324,16 +326,48 @@ class Runner:
         """The move of an attempt that was cancelled; None if the lease was lost."""
         return None if claim in self._lost else decide(job, Released())
 
+    def _judged(
+        self, job: Job, error: BaseException, policy: RetryPolicy
+    ) -> tuple[bool, Transition | None]:
+        """Whether a transaction has settled it, and the move that follows an error, whatever it is.
+
+        An error may raise another when it is looked at, and no attempt is to end without a move.
+        """
+        settled = False
+        try:
+            settled = self._transactions.ended(job, error=error)
+            return settled, self._after(job, error, policy, settled)
+        except BaseException as unfit:
+            return settled, unjudged(job, error, unfit)
+
+    def _sweep(self) -> None:
+        """Give back the jobs of attempts that a handler has cancelled before their first step."""
+        for task, job, pool in list(self._running.values()):
+            if task.done():
+                move = decide(job, Released())
+                self._finish(job, pool, move, time.perf_counter(), False, False, None)
+
+    def _others_are_cancelled(self) -> bool:
+        """Whether a handler has cancelled other attempts than its own as well."""
+        mine = asyncio.current_task()
+        return any(each.cancelling() for each, *_ in self._running.values() if each is not mine)
+
     def _after(
         self, job: Job, error: BaseException, policy: RetryPolicy, settled: bool
     ) -> Transition | None:
         """The move that follows an error; None if the lease was lost."""
         if settled:
-            return None if isinstance(error, RolledBack) else decide(job, Succeeded())
-        if isinstance(error, NotBegun) or (
-            isinstance(error, asyncio.CancelledError) and is_being_cancelled()
-        ):
-            return self._stopped((job.id, job.fence), job)
+            return None if issubclass(type(error), RolledBack) else decide(job, Succeeded())
+        claim = (job.id, job.fence)
+        if isinstance(error, NotBegun):
+            return self._stopped(claim, job)
+        if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
+            if self._is_draining or claim in self._lost:
+                return self._stopped(claim, job)
+            self._loop.call_soon(self._sweep)
+            if self._others_are_cancelled():
+                # By whichever of their handlers: each may have to run alone to find that out.
+                return decide(job, Lost(), policy)
         # Also if the handler let a cancellation of its own escape: that is its failure.
         return failed(job, error, policy)
 
@@ -389,3 +423,6 @@ class Runner:
         batch.ended(claim)
         batch.running -= 1
         return not batch.running
+
+
+calls_handlers(Runner._attempt)

@@ -8,6 +8,7 @@ the process, while C code keeps the interpreter's lock (the GIL) to itself.
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import logging
 import os
@@ -22,6 +23,9 @@ from typing import Final
 log = logging.getLogger("windlass")
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+LAST_WORD: Final = 1.0
+"""Seconds that the log has for the last line of a process."""
 
 STOPPED: Final = 0
 LEFT: Final = 1
@@ -43,6 +47,11 @@ def stop_on_signals(
         yield
     finally:
         signals.forget()
+
+
+def hears_signals() -> bool:
+    """Whether signals of this process come to `stop_on_signals` now."""
+    return isinstance(getattr(signal.getsignal(signal.SIGINT), "__self__", None), _Signals)
 
 
 class _Signals:
@@ -115,11 +124,13 @@ class Ending:
         self._last = last
         self._begun = threading.Lock()
         self._over = threading.Event()
+        self._told = threading.Event()
 
     def begin(self) -> None:
         """From now on there are so many seconds left. From any thread; the first call counts."""
         if self._begun.acquire(blocking=False):
-            threading.Thread(target=self._wait, name="windlass-ending", daemon=True).start()
+            # Not by `threading`: what a handler has given to `threading.settrace` may raise there.
+            _thread.start_new_thread(self._wait, ())
 
     def over(self) -> None:
         """The worker has stopped, and its process is somebody else's to end."""
@@ -127,5 +138,12 @@ class Ending:
 
     def _wait(self) -> None:
         if not self._over.wait(self._seconds):
-            log.error("the worker did not stop within %g s; its process ends now", self._seconds)
-            os._exit(STOPPED if self._last() else LEFT)
+            code = STOPPED if self._last() else LEFT
+            # In a thread: what the log is written to may be stuck, or its lock taken for ever.
+            _thread.start_new_thread(self._tell, ())
+            self._told.wait(LAST_WORD)
+            os._exit(code)
+
+    def _tell(self) -> None:
+        log.error("the worker did not stop within %g s; its process ends now", self._seconds)
+        self._told.set()

@@ -58,6 +58,8 @@ class Standstill:
         return self.returns.drained(GIVING_BACK)
 
     def _on_blocked(self, seconds: float) -> None:
+        jobs = [*self._runner.take_backlog(), *self._hand.of(self._runner.withhold())]
+        self.returns.put([decide(job, Released()) for job in jobs])
         log.error(
             "the event loop has been blocked for %.1f s by %s: no job of this worker starts or "
             "ends. An async handler must await what takes time; one that blocks is to be declared "
@@ -66,10 +68,8 @@ class Standstill:
             self._culprit(),
             self.liveness.stack(),
         )
-        jobs = [*self._runner.take_backlog(), *self._hand.of(self._runner.withhold())]
         if jobs:
             log.warning("%d job(s) that were claimed and not started are given back", len(jobs))
-        self.returns.put([decide(job, Released()) for job in jobs])
 
     def _on_back(self, seconds: float) -> None:
         log.warning("the event loop works again, after %.1f s", seconds)

@@ -183,6 +183,10 @@ class Worker:
         """How many slots are taken."""
         return self._runner.active
 
+    def works_here(self) -> bool:
+        """Whether it works, or stops, on the running event loop."""
+        return self._state in ("working", "stopping") and self._loop is asyncio.get_running_loop()
+
     def running(self) -> Sequence[Job]:
         """The jobs whose attempts are under way; from any thread."""
         return self._hand.of(self._runner.claims)

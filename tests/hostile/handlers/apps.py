@@ -4,14 +4,22 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from tests.hostile.handlers import asking, ending, meddling
+from tests.hostile.handlers import asking, ending, looping, meddling, process, shown
 from tests.hostile.handlers.case import DONE, FAILS, Case, Table, on_loop
 from windlass import Windlass
 from windlass.middleware import Attempt, CallNext, Middleware
 
 AROUND = Table("is surrounded by middleware that")
 
-TABLES = [*ending.TABLES, *asking.TABLES, *meddling.TABLES, AROUND]
+TABLES = [
+    *ending.TABLES,
+    *shown.TABLES,
+    *asking.TABLES,
+    *meddling.TABLES,
+    *process.TABLES,
+    *looping.TABLES,
+    AROUND,
+]
 
 
 @AROUND.row("raises a `BaseException`", FAILS, "Base", on="t")

@@ -277,6 +277,11 @@ def close_outputs() -> None:
     sys.stderr.close()
 
 
+@MUTES.row("closes the descriptors 0, 1 and 2", DONE)
+def close_standard() -> None:
+    os.closerange(0, 3)
+
+
 @ENQUEUES.row("`enqueue` on the event loop", FAILS, "WouldBlock", "would block", on="a")
 @ENQUEUES.row("`enqueue` without end, until its time is up", FAILS, *LATE, on="t", timeout=LONG)
 def enqueue_for_ever() -> None:

@@ -29,6 +29,7 @@ from ...core.model import Job, Lease, Progress
 from ...core.outcome import failure_of
 from ...errors import UnencodableValue, UsageError
 from ...observe.carrier import take_over
+from ..copies import calls_handlers
 from ..memory import resident
 from .awaited import call_to_its_end
 from .echo import Echo
@@ -268,6 +269,9 @@ def _answer(
             ) from None
     except BaseException as error:
         return pickle.dumps(Raised.of(error, failure_of(error)))
+
+
+calls_handlers(_answer)
 
 
 def _no_transaction(job: Job) -> NoReturn:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ...errors import AttemptStopped
 from ...interrupts import Interruptible
+from ..copies import calls_handlers
 from .stopping import stop
 
 log = logging.getLogger("windlass")
@@ -75,6 +76,10 @@ class ThreadCall(asyncio.Future[Any]):
         except AttemptStopped:
             # It came when the call was over. It is sent only once.
             self._target.end()
+        except BaseException as error:
+            # Of a trace function that the handler has set. The slot is not to be lost with it.
+            self._error = error if self._error is None else self._error
+            self._target.end()
         for unended in reversed(self._target.unended):
             self._end(unended)
 
@@ -136,7 +141,7 @@ class ThreadCall(asyncio.Future[Any]):
             self.set_result(self._answer)
         elif self.stopped or error is None:
             super().cancel()
-        elif isinstance(error, StopIteration | GeneratorExit):
+        elif issubclass(type(error), (StopIteration, GeneratorExit)):  # not by its `__class__`
             # A future cannot carry them: they would end the coroutine that awaits it.
             self.set_exception(RuntimeError(f"the handler raised {type(error).__name__}: {error}"))
         else:
@@ -157,3 +162,5 @@ class ThreadCall(asyncio.Future[Any]):
 
 
 _MAKES_THE_CALL: Final = ThreadCall._perform.__code__
+
+calls_handlers(ThreadCall._perform)
