@@ -377,7 +377,7 @@ def close_all() -> None:
     os.closerange(0, 256)
 
 
-@KILLS.row("cancels all tasks of the event loop", DEAD, "CancelledError", "", **AT_ONCE)
+@KILLS.row("cancels all tasks of the event loop", *LOST, max_retries=0)
 async def cancel_all() -> None:
     for task in asyncio.all_tasks():
         task.cancel()
