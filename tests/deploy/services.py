@@ -106,7 +106,7 @@ def of_systemd() -> list[Start]:
 def parsed(words: list[str]) -> dict[str, Any]:
     """The parameters that click reads out of a command line, which is not run."""
     group: click.Group = cli
-    context = click.Context(cli, info_name="windlass")
+    context = click.Context(cli, info_name="windlass", **cli.context_settings)
     rest = words
     while True:
         name, command, rest = group.resolve_command(context, list(rest))

@@ -45,7 +45,7 @@ def test_it_exists(command: str) -> None:
 
 def parse(arguments: list[str]) -> None:
     """Let click read a command line, without running it."""
-    with click.Context(cli, info_name="windlass") as context:
+    with click.Context(cli, info_name="windlass", **cli.context_settings) as context:
         resolve(cli, context, list(arguments))
 
 
@@ -73,7 +73,7 @@ def test_a_wrong_command_is_noticed() -> None:
 
 
 def test_every_command_is_shown_somewhere() -> None:
-    with click.Context(cli) as context:
+    with click.Context(cli, **cli.context_settings) as context:
         known = set(cli.list_commands(context))
     shown = {
         str(param.values[0]).split()[1] for param in SHOWN if "windlass " in str(param.values[0])
@@ -84,7 +84,7 @@ def test_every_command_is_shown_somewhere() -> None:
 def every_command() -> dict[str, click.Command]:
     """Each command by its heading in the reference; those of a group are one level deeper."""
     found: dict[str, click.Command] = {}
-    with click.Context(cli) as context:
+    with click.Context(cli, **cli.context_settings) as context:
         for name in COMMANDS:
             command = cli.get_command(context, name)
             assert command is not None

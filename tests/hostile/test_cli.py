@@ -54,7 +54,7 @@ def test_any_arguments_end_with_a_known_code(folder: Path, name: str, words: lis
 @given(st.sampled_from(sorted(STAYS)), ARGUMENTS)
 def test_those_that_stay_take_no_wrong_argument(name: str, words: list[str]) -> None:
     """What is understood is not run here: only the reading of it is."""
-    command = cli.get_command(click.Context(cli), name)
+    command = cli.get_command(click.Context(cli, **cli.context_settings), name)
     assert command is not None
     try:
         command.make_context(name, list(words))
