@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Thread
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -173,7 +173,8 @@ class Client:
         intake = self._intakes.get(loop)
         if intake is None:
             self._stores.attend()
-            intake = self._intakes[loop] = Intake(self.store, self._reject, self._bring_late)
+            late = partial(self._bring_late, loop)
+            intake = self._intakes[loop] = Intake(self.store, self._reject, late)
         return intake.put(jobs, made)
 
     async def reason(self, store: Store, id: str) -> Reason | None:
@@ -226,8 +227,9 @@ class Client:
         if intake is not None:
             intake.bring_late()
 
-    def _bring_late(self, requests: Sequence[Request]) -> None:
+    def _bring_late(self, loop: Loop, requests: Sequence[Request]) -> None:
         """Have stored, as if by blocking code, what an event loop has left that was closed."""
+        self._stores.let_go(loop)
         if in_loop():
             # Not a daemon, so that the process does not exit before it is done.
             Thread(target=self._bring_now, args=(requests,), name="windlass-late").start()

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from .core.model import NewJob, Receipt
 from .errors import StoreUnavailable
 from .stores.contract import Store
-from .sync import drop, hang_up
+from .sync import drop, hang_up, in_loop
 
 log = logging.getLogger("windlass")
 
@@ -37,7 +37,12 @@ APART: Final = 2.0
 """Seconds in which those parts of a store answer that are there, when another is away."""
 
 FAREWELL: Final = 5.0
-"""Seconds that jobs have to get to the store after the event loop began to end."""
+"""Seconds that jobs have to get to the store after the event loop, or the process, began to end."""
+
+LOOK: Final = 0.01
+"""Seconds between two looks at whether they have."""
+
+PROGRAM: Final = "the program ended"
 
 
 Made = Callable[[Sequence[NewJob], Sequence[Receipt]], T]
@@ -88,9 +93,32 @@ class Intake:
         while self._going:
             await asyncio.wait(self._going)
 
+    def left(self) -> list[Request]:
+        """What is not known to be stored or refused, also if its caller was cancelled."""
+        out = (request for batch in list(self._out.values()) for request in list(batch))
+        return [*out, *self._waiting]
+
+    def finish(self) -> None:
+        """From another thread, before the process ends: wait for what is under way, or tell of it.
+
+        What comes meanwhile is not waited for, or a loop that goes on would hold up the end.
+        """
+
+        async def finished() -> None:
+            asked = self.left()
+            places = {id(request) for request in asked}
+            while not places.isdisjoint(map(id, self.left())):
+                await asyncio.sleep(LOOK)
+
+        waiting = asyncio.run_coroutine_threadsafe(finished(), self.loop)
+        try:
+            waiting.result(FAREWELL)
+        except TimeoutError:
+            tell_of(self.left(), f"the store did not take it within {FAREWELL:g} s", PROGRAM)
+
     def bring_late(self) -> None:
         """Bring from elsewhere what is left, after the event loop was closed."""
-        left = [*(request for batch in self._out.values() for request in batch), *self._waiting]
+        left = self.left()
         self._out, self._waiting = {}, []
         Intake.busy.discard(self)
         for task in list(self._going):
@@ -241,24 +269,30 @@ class Intake:
         batch.clear()
 
 
-def tell_of(requests: Sequence[Request], reason: str) -> None:
+def tell_of(requests: Sequence[Request], reason: str, ended: str = "the event loop closed") -> None:
     """Say in the log that jobs were lost: whoever asked for them does not wait for an answer."""
     number = sum(len(jobs) for jobs, _, _ in requests)
     tasks = ", ".join(sorted({job.spec.task for jobs, _, _ in requests for job in jobs}))
     log.warning(
-        "%s not stored (%s): the event loop closed first; await aenqueue(): %s",
+        "%s not stored (%s): %s first; await aenqueue(): %s",
         "1 job was" if number == 1 else f"{number:,} jobs were",
         tasks,
+        ended,
         reason,
     )
 
 
 def bring_late() -> None:
-    """Before the interpreter exits: see to those event loops that nobody runs any more."""
+    """Before the interpreter exits: see to what event loops have under way.
+
+    Those that nobody runs any more, and those that go on in daemon threads until the very end.
+    """
     for intake in list(Intake.busy):
         if not intake.loop.is_running():
             hang_up(intake.loop)
             intake.bring_late()
+        elif not in_loop():
+            intake.finish()
 
 
 def _answer(

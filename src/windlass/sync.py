@@ -252,6 +252,12 @@ class Handles(Generic[H]):
             drive(handle.close()) if handle.blocking else self._portal.run(handle.close())
         self._portal.close()
 
+    def let_go(self, loop: Loop) -> None:
+        """Forget what was still being opened on an event loop that nobody runs any more."""
+        opening = self._by_loop.get(loop)
+        if opening is not None and not opening.done():
+            drop(self._by_loop.pop(loop))
+
     async def _open(self) -> H:
         handle = self._make(False)
         await handle.open()

@@ -65,12 +65,23 @@ async def after_others(add: Add) -> None:
         await asyncio.sleep(0)
 
 
+async def as_the_loop_ends(add: Add) -> None:
+    """By a task that has its turn when the event loop begins to end."""
+
+    async def late() -> None:
+        await asyncio.sleep(0)
+        add.using(id="j0").aenqueue(0)
+
+    late.__dict__["task"] = asyncio.create_task(late())
+    await asyncio.sleep(0)
+
+
 async def in_a_task_that_fails(add: Add) -> None:
     add.using(id="j0").aenqueue(0)
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("main", [never_a_turn, one_turn, many, after_others])
+@pytest.mark.parametrize("main", [never_a_turn, one_turn, many, after_others, as_the_loop_ends])
 def test_a_forgotten_await_loses_no_job_of_asyncio_run(
     app: Windlass, main: Main, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -171,21 +182,74 @@ def test_so_does_the_next_call_on_another_loop(url: str) -> None:
     assert done.stdout == "stored\n", done.stderr
 
 
-@pytest.mark.parametrize("how", ["close", "leave"])
-def test_the_exit_of_the_interpreter_brings_what_is_left_or_says_so(url: str, how: str) -> None:
-    command = [sys.executable, "-c", PROGRAM, url, "after_others", how]
+@pytest.mark.parametrize(
+    ("how", "main", "number"), [("close", "after_others", 20), ("leave", "never_a_turn", 1)]
+)
+def test_the_exit_of_the_interpreter_brings_what_is_left_or_says_so(
+    url: str, how: str, main: str, number: int
+) -> None:
+    command = [sys.executable, "-c", PROGRAM, url, main, how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0
+    assert "destroyed" not in done.stderr
     app = Windlass(url)
     told = "not stored (add): the event loop closed first; await aenqueue():"
     try:
         # Of the interpreter's own: from 3.12 on it starts no thread any more at its exit.
         embedded = url.startswith(("sqlite", "redis"))
         assert (told in done.stderr and not embedded) or is_stored(
-            declared(app), *(f"j{n}" for n in range(20))
+            declared(app), *(f"j{n}" for n in range(number))
         ), done.stderr
     finally:
         app.close()
+
+
+DAEMON = """
+import asyncio, sys, threading
+from windlass import Windlass
+app = Windlass(sys.argv[1])
+
+@app.task
+def add(a: int) -> int:
+    return a
+
+async def main():
+    for n in range(20):
+        add.using(id=f"j{n}").aenqueue(n)
+
+async def blocked():
+    await main()
+    threading.Event().wait()
+
+loop = asyncio.new_event_loop()
+threading.Thread(target=loop.run_forever, daemon=True).start()
+if sys.argv[2] == "goes on":
+    asyncio.run_coroutine_threadsafe(main(), loop).result()
+else:
+    import windlass.intake
+    windlass.intake.FAREWELL = 0.2
+    asyncio.run_coroutine_threadsafe(blocked(), loop)
+    while not windlass.intake.Intake.busy:
+        pass
+"""
+
+
+def test_the_exit_waits_for_a_loop_that_goes_on_in_a_daemon_thread(url: str) -> None:
+    command = ["-c", DAEMON, url, "goes on"]
+    done = fork_server.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    app = Windlass(url)
+    try:
+        assert is_stored(declared(app), *(f"j{n}" for n in range(20)))
+    finally:
+        app.close()
+
+
+def test_what_such_a_loop_does_not_bring_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", DAEMON, f"sqlite:///{tmp_path}/jobs.db", "is blocked"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    told = "20 jobs were not stored (add): the program ended first; await aenqueue(): the store"
+    assert told in done.stderr
 
 
 def test_a_unique_job_that_was_under_way_is_there_once(app: Windlass) -> None:

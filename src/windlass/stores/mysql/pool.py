@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from types import TracebackType
 
 from ...errors import StoreUnavailable
 from .link import Link, connect
@@ -20,20 +19,28 @@ class Pool:
         self._idle: list[Link] = []
         self._closed = False
 
-    @asynccontextmanager
-    async def link(self) -> AsyncIterator[Link]:
+    def link(self) -> Use:
         """A link for one operation, which leaves no transaction open on it."""
-        async with self._turns:
+        return Use(self)
+
+    async def take(self) -> Link:
+        """One that is the caller's until it is given back."""
+        await self._turns.acquire()
+        try:
             if self._closed:
                 raise StoreUnavailable("The store is closed; open it before use.")
-            link = self._idle.pop() if self._idle else await connect(self._settings)
-            try:
-                yield link
-            finally:
-                if self._closed:
-                    link.close()
-                elif not link.broken:
-                    self._idle.append(link)
+            return self._idle.pop() if self._idle else await connect(self._settings)
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def give(self, link: Link) -> None:
+        """Take it back."""
+        if self._closed:
+            link.close()
+        elif not link.broken:
+            self._idle.append(link)
+        self._turns.release()
 
     def doubt(self) -> None:
         """Hang up on who is idle: one of them was lost, so that the others may be too."""
@@ -46,3 +53,28 @@ class Pool:
         idle, self._idle = self._idle, []
         for link in idle:
             await link.leave()
+
+
+class Use:
+    """The use of one link.
+
+    No generator: an event loop that ends closes all of these, and would take a link from whoever
+    is using it.
+    """
+
+    __slots__ = ("_link", "_pool")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> Link:
+        self._link = await self._pool.take()
+        return self._link
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._pool.give(self._link)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from types import TracebackType
 
 from asyncpg.exceptions import PostgresError
 
@@ -22,20 +22,31 @@ class Pool:
         self._idle: list[Connection] = []
         self._closed = False
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        async with self._room:
-            connection = self._take() or await self._connect()
-            try:
-                yield connection
-            except BaseException as error:
-                if isinstance(error, PostgresError) and not isinstance(error, LOST):
-                    await self._clean(connection)
-                else:
-                    # Cancelled, or gone: nobody knows what would be answered next.
-                    connection.raw.terminate()
-                raise
-            self._put(connection)
+    def connection(self) -> Use:
+        """One for the length of an `async with`."""
+        return Use(self)
+
+    async def take(self) -> Connection:
+        """One that is the caller's until it is given back."""
+        await self._room.acquire()
+        try:
+            return self._take() or await self._connect()
+        except BaseException:
+            self._room.release()
+            raise
+
+    async def give(self, connection: Connection, error: BaseException | None) -> None:
+        """Take it back, with what its use ended with."""
+        try:
+            if error is None:
+                self._put(connection)
+            elif isinstance(error, PostgresError) and not isinstance(error, LOST):
+                await self._clean(connection)
+            else:
+                # Cancelled, or gone: nobody knows what would be answered next.
+                connection.raw.terminate()
+        finally:
+            self._room.release()
 
     async def close(self) -> None:
         """End all that are idle now, in good order, and the others as they come back."""
@@ -66,6 +77,31 @@ class Pool:
             connection.raw.terminate()
         else:
             self._put(connection)
+
+
+class Use:
+    """The use of one connection.
+
+    No generator: an event loop that ends closes all of these, and would take a connection from
+    whoever is using it.
+    """
+
+    __slots__ = ("_connection", "_pool")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await self._pool.take()
+        return self._connection
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._pool.give(self._connection, error)
 
 
 async def _farewell(connection: Connection) -> None:
