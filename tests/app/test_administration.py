@@ -185,6 +185,10 @@ async def test_what_is_asked_wrongly_is_told_with_what_is_meant(app: Windlass) -
         "dry_run goes with a filter": lambda: app.jobs.delete("a", dry_run=True),
         "Active jobs cannot be deleted": lambda: app.queues.purge("mail", "active"),
         "limit is a whole number": lambda: app.jobs.list(limit=0),
+        "above 0; got -1": lambda: app.jobs.find(limit=-1),
+        "above 0; got '3'": lambda: app.dead.afind(limit="3"),  # type: ignore[arg-type]
+        "argument is a text; got 3": lambda: app.jobs.find(argument=3),  # type: ignore[arg-type]
+        "argument is a text; got 4": lambda: app.dead.find(argument=[4]),  # type: ignore[list-item]
         "Name the queues": lambda: app.queues.pause(),
         "Name the workers": lambda: app.workers.quiet(),
         "with a time zone": lambda: app.jobs.find(since=datetime(2026, 1, 1)),

@@ -9,7 +9,7 @@ import msgspec
 
 from ..core.model import Job, JobQuery, Page
 from ..core.options import JobLike, id_of
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from ..stores.contract import SCAN_BATCH, Store
 from ..task import Registry, Wire
 from .bulk import change_all, count
@@ -61,16 +61,17 @@ class JobSection(Section):
 
     def _look(self, selection: Selection, limit: int, cursor: str | None) -> Act[Found]:
         sieve = Sieve(selection, self._eyes)
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidOption(f"limit is a whole number above 0; got {limit!r}.")
-        query = selection.query(limit, cursor)
+        query = selection.query(checked_limit(limit), cursor)
         return lambda store: scan(store, query, sieve, bounded=False)
 
     def _found(self, selection: Selection, limit: int | None, call: str) -> Iterator[Job]:
-        for look, take in self._pages(selection, limit):
-            yield from take(self._block(look, call))
+        pages = self._pages(selection, None if limit is None else checked_limit(limit))
+        return (job for look, take in pages for job in take(self._block(look, call)))
 
-    async def _afound(self, selection: Selection, limit: int | None) -> AsyncIterator[Job]:
+    def _afound(self, selection: Selection, limit: int | None) -> AsyncIterator[Job]:
+        return self._along(selection, None if limit is None else checked_limit(limit))
+
+    async def _along(self, selection: Selection, limit: int | None) -> AsyncIterator[Job]:
         for look, take in self._pages(selection, limit):
             for job in take(await self._here(look)):
                 yield job
@@ -148,3 +149,10 @@ class JobSection(Section):
 
 def page_of(found: Found) -> Page:
     return Page(found.jobs, found.cursor)
+
+
+def checked_limit(limit: Any) -> int:
+    """How many jobs are asked for; what is no number above 0 is `InvalidOption`."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidOption(f"limit is a whole number above 0; got {shown(limit)}.")
+    return limit

@@ -18,7 +18,7 @@ from ..core.model import Job, JobQuery
 from ..core.name import checked_name
 from ..core.options import checked_texts
 from ..core.states import FINISHED, State
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from .eyes import Eyes, Named
 
 Test = Callable[[Job], bool]
@@ -139,7 +139,7 @@ def states_of(value: Any) -> tuple[State, ...]:
     """The states that somebody names; a wrong one is `InvalidOption` with the one that is near."""
     several = (value,) if isinstance(value, str) else value
     if not isinstance(several, Iterable):
-        raise InvalidOption(f"states are names of states; got {value!r}.")
+        raise InvalidOption(f"states are names of states; got {shown(value)}.")
     return tuple(dict.fromkeys(_state(each) for each in several))
 
 
@@ -161,21 +161,19 @@ def pair_in(text: str) -> tuple[str, str]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    several = (value,) if isinstance(value, str) else tuple(value)
-    for each in several:
-        _text(each, "argument")
-    return several
+    is_several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    return tuple(_text(each, "argument") for each in (value if is_several else (value,)))
 
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise InvalidOption(f"{what} is a text; got {value!r}.")
+        raise InvalidOption(f"{what} is a text; got {shown(value)}.")
     return value
 
 
 def _moment(value: Any, what: str) -> int:
     if not isinstance(value, datetime):
-        raise InvalidOption(f"{what} is a datetime with a time zone; got {value!r}.")
+        raise InvalidOption(f"{what} is a datetime with a time zone; got {shown(value)}.")
     return moment_ms(value, what)
 
 
