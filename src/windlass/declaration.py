@@ -22,8 +22,14 @@ from .core.cron import Missed
 from .core.options import JobOptions, Options, TaskOptions
 from .core.retry import BackoffLike, RetryPolicy, as_backoff
 from .core.schedule import Overlap
-from .definition import DefaultHandler, Definition, default_handler, define
-from .errors import InvalidOption, shown
+from .definition import (
+    DefaultHandler,
+    Definition,
+    checked_validate,
+    default_handler,
+    define,
+)
+from .errors import InvalidOption
 from .task import Task
 
 P = ParamSpec("P")
@@ -140,8 +146,6 @@ def declared(
         if option in rest:
             raise InvalidOption(f"{option} is for one job; give it to using(…).")
     validate = rest.pop("validate", validate)
-    if not isinstance(validate, bool):
-        raise InvalidOption(f"validate is True or False; got {shown(validate)}.")
     definition = define(
         func,
         name,
@@ -149,7 +153,7 @@ def declared(
         takes_context=context,
         process=process,
         batch=batch is not None,
-        validate=validate,
+        validate=checked_validate(validate),
     )
     options = Options(batch=batch).merged(rest)
     return definition._replace(options=options), options

@@ -16,7 +16,7 @@ from .core.model import Job
 from .core.name import checked_name
 from .core.options import Options
 from .core.retry import DEFAULT_RETRY, RetryPolicy
-from .errors import InvalidArguments, InvalidOption
+from .errors import InvalidArguments, InvalidOption, shown
 from .resources import Need
 
 NO_OPTIONS: Final = Options()
@@ -41,6 +41,13 @@ class Definition(NamedTuple):
     """whether callers look at the types of arguments, and not only at how many there are"""
     options: Options = NO_OPTIONS
     """those that the task is declared with: some are computed of what flows into a step"""
+
+
+def checked_validate(value: Any) -> bool:
+    """Whether types of arguments are looked at, as a caller says it."""
+    if not isinstance(value, bool):
+        raise InvalidOption(f"validate is True or False; got {shown(value)}.")
+    return value
 
 
 class DefaultHandler(NamedTuple):

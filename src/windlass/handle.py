@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from .client import (
     Client,
@@ -14,6 +14,7 @@ from .client import (
     reschedule_job,
     signal_job,
 )
+from .core import habits
 from .core.attempts import AttemptRecord
 from .core.codec import Codecs, decode_result
 from .core.dependents import ORPHANED
@@ -58,6 +59,12 @@ class JobHandle(Generic[R_co]):
         self._codecs = codecs
         self._convert = convert
         self._task = task
+
+    if not TYPE_CHECKING:  # or type checkers would take any attribute for one
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what to use for what handles of other queues have."""
+            raise habits.unknown(self, name, habits.HANDLES.get(name))
 
     def __repr__(self) -> str:
         return f"<JobHandle {self.id}{' duplicate' if self.duplicate else ''}>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from .admin.dead_jobs import DeadJobs
 from .admin.jobs import Jobs
@@ -13,6 +13,7 @@ from .admin.queues import Queues
 from .admin.workers import Workers
 from .admin.workflow import Draft, WorkflowHandle, WorkflowOptions, draft
 from .client import Reason
+from .core import habits
 from .core.model import NewJob, Receipt
 from .core.options import JobLike, id_of
 from .core.step import Part
@@ -40,6 +41,12 @@ class Producer:
         self.jobs = Jobs(wire, known)
         self.dead = DeadJobs(wire, known)
         self.workers = Workers(wire, known)
+
+    if not TYPE_CHECKING:  # or type checkers would take any attribute for one
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what to use for what apps of other queues have."""
+            raise habits.unknown(self, name, habits.APPS.get(name))
 
     @property
     def wire(self) -> Wire:

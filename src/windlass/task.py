@@ -8,6 +8,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Concatenate,
+    Final,
     Generic,
     NamedTuple,
     ParamSpec,
@@ -29,7 +30,7 @@ from .core.options import JobOptions, Options, TaskOptions
 from .core.schedule import Schedule
 from .core.signature import signature_of
 from .core.step import COMPUTED_LATER, Link, Step, StepKeys
-from .definition import DefaultHandler, Definition
+from .definition import DefaultHandler, Definition, checked_validate
 from .errors import DuplicateJob, InvalidOption, UnknownTask
 from .handle import JobHandle
 from .middleware import Stack, changed
@@ -125,10 +126,14 @@ class Wire(NamedTuple):
     overrides: Values
 
 
+_NOT_STORED: Final = ("connection", "validate")
+
+
 class CallOptions(JobOptions, total=False):
-    """What `using` takes: options that are stored with the job, and one that is not."""
+    """What `using` takes: options that are stored with the job, and two that are not."""
 
     connection: object
+    validate: bool
 
 
 class Call(Generic[R_co]):
@@ -172,10 +177,9 @@ class Task(Generic[P, C, R]):
 
         def __getattr__(self, name: str) -> Any:
             """Say what to use for what tasks of other queues have."""
-            text = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if hint := habits.METHODS.get(name):
-                text = f"{text}: {hint.format(task=self.__dict__.get('__name__', 'task'))}"
-            raise AttributeError(text, name=name, obj=self)
+            hint = habits.METHODS.get(name)
+            named = self.__dict__.get("__name__", "task")
+            raise habits.unknown(self, name, hint and hint.format(task=named))
 
     def __repr__(self) -> str:
         return f"<Task {self.definition.arguments}>"
@@ -203,8 +207,11 @@ class Task(Generic[P, C, R]):
         With a `connection` of yours, jobs exist if and only if its transaction commits.
         """
         connection = options.get("connection", self._connection)
-        stored = {name: value for name, value in options.items() if name != "connection"}
-        return Task(self.definition, self.options.merged(stored), self._wire, connection)
+        definition = self.definition
+        if "validate" in options:
+            definition = definition._replace(validate=checked_validate(options["validate"]))
+        stored = {name: value for name, value in options.items() if name not in _NOT_STORED}
+        return Task(definition, self.options.merged(stored), self._wire, connection)
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:
         """Store a job, from blocking code; returns when the store has it."""

@@ -1,6 +1,7 @@
 """What newcomers write who know another queue, or not yet this one: each is told what to write."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,36 @@ def test_methods_that_take_options_are_answered_with_using() -> None:
     for name in ("apply_async", "send_with_options"):
         with pytest.raises(AttributeError, match=r"use add\.using\(delay=60\)\.enqueue\(…\)"):
             getattr(add, name)
+
+
+@pytest.mark.parametrize("kind", ["handle", "app", "connection"])
+def test_what_others_have_is_answered_by_handles_and_apps(kind: str) -> None:
+    app, add = app_with_add()
+    owners: dict[str, Any] = {
+        "handle": add.enqueue(1),
+        "app": app,
+        "connection": connect("memory://"),
+    }
+    answers, owner = habits.HANDLES if kind == "handle" else habits.APPS, owners[kind]
+    for name, hint in answers.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(owner, name)
+        assert (
+            str(caught.value)
+            == f"{type(owner).__name__!r} object has no attribute {name!r}: {hint}"
+        )
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
+        _ = owner.nonsense
+
+
+def test_every_answer_names_what_there_is() -> None:
+    app, add = app_with_add()
+    job = add.enqueue(1)
+    for hint in {*habits.HANDLES.values(), *habits.APPS.values()}:
+        for owner, names in re.findall(r"\b(app|job)\.([a-z_.]+)", hint):
+            found: Any = {"app": app, "job": job}[owner]
+            for name in names.rstrip(".").split("."):
+                found = getattr(found, name)
 
 
 def test_what_nobody_has_is_an_attribute_error_as_of_any_object() -> None:

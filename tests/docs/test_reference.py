@@ -61,7 +61,9 @@ def test_task_options_are_listed_with_their_defaults() -> None:
 def test_job_options_are_listed() -> None:
     rows = table(page("docs/reference/options.md"), "## Options of one job")
     assert [code(row[0]) for row in rows] == [
-        name for name in (*CHECKS, "connection") if name not in TaskOptions.__annotations__
+        name
+        for name in (*CHECKS, "connection", "validate")
+        if name not in TaskOptions.__annotations__
     ]
     assert {code(row[0]) for row in rows} == CallOptions.__annotations__.keys() - (
         TaskOptions.__annotations__.keys()

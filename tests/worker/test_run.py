@@ -12,7 +12,13 @@ import pytest
 
 from windlass import Context, Fatal, Retry, Snooze, State, Windlass, current_context
 from windlass.core.model import Job, NewJob, Spec
-from windlass.errors import JobCancelled, JobFailed, ResultTimeout
+from windlass.errors import (
+    InvalidArguments,
+    InvalidOption,
+    JobCancelled,
+    JobFailed,
+    ResultTimeout,
+)
 from windlass.task import Task
 from windlass.testing.work import work
 
@@ -254,6 +260,20 @@ async def test_wrong_argument_types_are_fatal_and_named(app: Windlass) -> None:
     error = (await job.aget()).error
     assert error is not None
     assert (error.kind, "'user'" in error.message) == ("InvalidArguments", True)
+
+
+async def test_the_types_of_one_job_can_be_left_to_the_worker(app: Windlass) -> None:
+    @app.task
+    def wants_int(user: int) -> None: ...
+
+    trusting = wants_int.using(validate=False)
+    jobs = [await trusting.aenqueue("seven"), await trusting.using(priority=1).aenqueue(None)]  # type: ignore[arg-type]
+    with pytest.raises(InvalidArguments):
+        await trusting.using(validate=True).aenqueue("seven")  # type: ignore[arg-type]
+    with pytest.raises(InvalidOption, match="validate is True or False"):
+        wants_int.using(validate="no")  # type: ignore[arg-type]
+    await work(app)
+    assert [(await job.aget()).state for job in jobs] == [State.DEAD, State.DEAD]
 
 
 async def test_a_result_that_cannot_be_encoded_fails_the_attempt(app: Windlass) -> None:
