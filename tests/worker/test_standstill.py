@@ -1,9 +1,12 @@
 """Parts of what a worker does while its event loop is blocked; the whole is in tests/acceptance."""
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Sequence
+
+import pytest
 
 from windlass import State, Windlass
 from windlass.config import WorkerSettings
@@ -14,8 +17,8 @@ from windlass.scheduler.leader import Leader
 from windlass.scheduler.upkeep import upkeep
 from windlass.stores.contract import Store
 from windlass.testing.faults import FaultyStore
-from windlass.testing.work import counts, until
-from windlass.worker.liveness import LOOK, Liveness
+from windlass.testing.work import counts, until, work
+from windlass.worker.liveness import LOOK, SLOW, Liveness
 from windlass.worker.returns import Returner, Returns
 from windlass.worker.unstarted import withheld
 from windlass.worker.worker import Worker
@@ -43,6 +46,37 @@ async def test_a_loop_that_is_blocked_is_told_once_with_its_stack_and_then_that_
     liveness.stop()
     assert "test_a_loop_that_is_blocked" in told[0] and "time.sleep(0.01)" in told[0]
     assert told[1] == "True"
+
+
+async def test_a_handler_that_holds_the_loop_up_is_told_within_a_second_or_two(
+    app: Windlass, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Long before it counts as blocked, and once: each of its jobs does the same."""
+    warned = threading.Event()
+
+    class Noticing(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "holds up the event loop" in record.getMessage():
+                warned.set()
+
+    @app.task
+    async def computes(seconds: float) -> None:
+        (warned if seconds > 2 * SLOW else threading.Event()).wait(seconds)
+
+    handler = Noticing()
+    logging.getLogger("windlass").addHandler(handler)
+    try:
+        await app.aenqueue_many([computes.call(30), computes.call(1.5 * SLOW)])
+        await work(app)
+    finally:
+        logging.getLogger("windlass").removeHandler(handler)
+    assert warned.is_set()
+    (record,) = [each for each in caplog.records if "holds up" in each.getMessage()]
+    assert record.levelname == "WARNING"
+    text = record.getMessage()
+    assert text.startswith("computes (") and "declare it with def" in text
+    assert ".wait(seconds)" in text
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
 
 
 async def test_a_process_that_was_frozen_as_a_whole_was_not_blocked() -> None:

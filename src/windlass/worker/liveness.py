@@ -18,6 +18,9 @@ from typing import Final
 LOOK: Final = 0.25
 """Seconds between two looks."""
 
+SLOW: Final = 1.0
+"""Seconds after which it is worth a word that the loop does nothing else."""
+
 LONGEST_PATIENCE: Final = 5.0
 SHORTEST_PATIENCE: Final = 1.0
 
@@ -32,7 +35,8 @@ class Liveness:
     """Asks the event loop for a sign of life, again and again.
 
     Without one for half a lease, or some seconds if that is less, the loop is blocked: `blocked`
-    is called once, `back` when it works again, and `looked` at each look, all in the thread.
+    is called once, `back` when it works again, and `looked` at each look, all in the thread. If
+    that takes longer than a second, `slow` comes first.
     """
 
     def __init__(
@@ -41,11 +45,13 @@ class Liveness:
         blocked: Callable[[float], None],
         back: Callable[[float], None],
         looked: Callable[[], None] = lambda: None,
+        slow: Callable[[float], None] = lambda seconds: None,
     ) -> None:
         self.patience = min(max(lease / 2, SHORTEST_PATIENCE), LONGEST_PATIENCE)
         self._blocked = blocked
         self._back = back
         self._looked = looked
+        self._slow = slow
         self._loop = asyncio.get_running_loop()
         self._ident = threading.get_ident()
         self._waiting = False
@@ -101,6 +107,8 @@ class Liveness:
             self._silence += min(seconds, 2 * LOOK)
             if before < self.patience <= self._silence:
                 self._blocked(self._silence)
+            elif before < SLOW <= self._silence:
+                self._slow(self._silence)
         else:
             self._silence = 0.0
             if before >= self.patience:

@@ -36,13 +36,17 @@ class Standstill:
     """
 
     def __init__(self, lease: float, runner: Runner, hand: Hand, acker: Acker) -> None:
-        self.liveness = Liveness(lease, self._on_blocked, self._on_back, self._on_look)
+        self.liveness = Liveness(
+            lease, self._on_blocked, self._on_back, self._on_look, self._on_slow
+        )
         self.returns = Returns(self._forget)
         self._runner = runner
         self._hand = hand
         self._acker = acker
         self._loop = asyncio.get_running_loop()
         self._is_faulty = False
+        self._slow: set[str] = set()
+        """the tasks of which it was said that they hold up the loop"""
 
     def give_back(self) -> bool:
         """Write what ended and release what runs, as the loop does not; whether all was written.
@@ -56,6 +60,21 @@ class Standstill:
         jobs = [job for job in self._hand.jobs if (job.id, job.fence) not in left_out]
         self.returns.put([*ended, *(decide(job, Released()) for job in jobs)])
         return self.returns.drained(GIVING_BACK)
+
+    def _on_slow(self, seconds: float) -> None:
+        """Say once of each task that it lets nothing else run; not of what is no handler's."""
+        for job in self._hand.of(self._runner.of_task(self.liveness.task())):
+            if job.task not in self._slow:
+                self._slow.add(job.task)
+                log.warning(
+                    "%s (%s) holds up the event loop, for %.1f s so far: no other async job runs "
+                    "meanwhile. Await what takes time, or declare it with def, and it runs in a "
+                    "thread. It is here:\n%s",
+                    job.task,
+                    job.id,
+                    seconds,
+                    self.liveness.stack(),
+                )
 
     def _on_blocked(self, seconds: float) -> None:
         jobs = [*self._runner.take_backlog(), *self._hand.of(self._runner.withhold())]
