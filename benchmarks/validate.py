@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from time import thread_time_ns
 from typing import Any
+from uuid import UUID
 
 from windlass import Windlass
 
@@ -26,6 +29,7 @@ class Address:
 def no_arguments() -> None: ...
 def one_int(a: int) -> None: ...
 def five(a: int, b: str, c: bool, d: float, e: str | None) -> None: ...
+def moments(a: datetime, b: UUID, c: Decimal, d: tuple[int, str], e: float) -> None: ...
 def by_name(a: int, b: str) -> None: ...
 def items(a: list[int], b: dict[str, int]) -> None: ...
 def anything(a: dict[str, Any]) -> None: ...
@@ -36,6 +40,12 @@ CASES: list[tuple[str, Callable[..., None], tuple[Any, ...], dict[str, Any]]] = 
     ("no arguments", no_arguments, (), {}),
     ("int", one_int, (1,), {}),
     ("int, str, bool, float, str | None", five, (1, "x", True, 1.5, None), {}),
+    (
+        "datetime, UUID, Decimal, tuple[int, str], float by an int",
+        moments,
+        (datetime(2026, 1, 1, tzinfo=UTC), UUID(int=1), Decimal("1.5"), (1, "x"), 1),
+        {},
+    ),
     ("int and str by name", by_name, (), {"a": 1, "b": "x"}),
     ("list[int] of 5, dict[str, int] of 3", items, ([1, 2, 3, 4, 5], {"a": 1, "b": 2, "c": 3}), {}),
     ("dict[str, Any] of 5", anything, (dict.fromkeys("abcde", 1),), {}),

@@ -1,6 +1,14 @@
 """A caller refuses the arguments that a worker would refuse, and no others."""
 
 import enum
+from collections.abc import (
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -100,6 +108,15 @@ KINDS: list[Any] = [
     tuple[()],
     set[int],
     frozenset[str],
+    Sequence[int],
+    MutableSequence[str],
+    Collection[int],
+    Iterable[int],
+    Mapping[str, int],
+    MutableMapping[str, Any],
+    float | None,
+    tuple[float, str | None],
+    tuple[Any, int],
     Optional[int],  # noqa: UP045 - as people write it
     int | str,
     int | None,
@@ -171,7 +188,20 @@ VALUES: list[Any] = [
     date(2020, 1, 1),
     time(1, 2),
     timedelta(1),
+    timedelta(days=-1, microseconds=1),
+    timedelta.max,
+    timedelta.min,
+    time(1, 2, tzinfo=UTC),
     Decimal("1.5"),
+    Decimal("-Infinity"),
+    Decimal("NaN"),
+    Decimal("sNaN"),
+    Decimal("1e999999"),
+    Decimal(10) ** 50,
+    10**400,
+    2**53 + 1,
+    (1.0, None),
+    ({"a": 1}, 1),
     UUID(int=1),
     Colour.RED,
     Level.HIGH,
@@ -257,7 +287,9 @@ plain = st.one_of(
     st.binary(max_size=3),
     st.dates(),
     st.uuids(),
-    st.decimals(allow_nan=False),
+    st.decimals(),
+    st.timedeltas(),
+    st.times(),
     st.datetimes(timezones=st.sampled_from([None, UTC])),
 )
 any_value = st.recursive(
@@ -291,6 +323,12 @@ def test_the_usual_types_are_told_without_reading_the_call_again() -> None:
         (int, 1),
         (str, "a"),
         (float, 1.5),
+        (float, 1),
+        (Decimal, Decimal("1.5")),
+        (timedelta, timedelta(1)),
+        (set[int], {1}),
+        (Sequence[int], [1]),
+        (Mapping[str, int], {"a": 1}),
         (bool, True),
         (None, None),
         (int | None, None),

@@ -6,21 +6,41 @@ more than that it is not sure: then the arguments are written and read back as a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import date, datetime
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum, Flag
+from itertools import product
+from math import prod
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 Fit = Callable[[Any], bool]
 
-_PLAIN: Final = frozenset(
-    (int, str, float, bool, bytes, datetime, date, UUID, NoneType, list, dict)
-)
+_NUMBERS: Final = frozenset((int, str, float, bool, bytes, NoneType, Decimal))
+_MOMENTS: Final = frozenset((datetime, date, time, timedelta))
+_PLAIN: Final = _NUMBERS | _MOMENTS | {UUID, list, dict}
 """A value that is exactly of one of these comes back as such from every codec."""
 
 _ROWS: Final = frozenset((list, tuple))
+_SETS: Final = frozenset((set, frozenset))
+_LISTS: Final = frozenset((list, Sequence, MutableSequence, Collection))
+_DICTS: Final = frozenset((dict, Mapping, MutableMapping))
+
+_EXACT: Final = 2**53
+"""Whole numbers up to this are floats too, without loss."""
+
+_FEW: Final = 64
+"""So many combinations of types are listed; of more, each value is looked at by itself."""
 
 
 def anything(_: Any) -> bool:
@@ -39,6 +59,8 @@ def fit_of(kind: Any) -> Fit:
         kind = kind.__supertype__
     if kind is Any or kind is object:
         return anything
+    if kind is float:
+        return _is_number
     if (types := _types_of(kind)) is not None:
         return lambda value: type(value) in types
     origin, inner = get_origin(kind), get_args(kind)
@@ -46,11 +68,13 @@ def fit_of(kind: Any) -> Fit:
         return _literal(inner)
     if origin is Union or origin is UnionType:
         return _either(inner)
-    if origin is list:
+    if origin in _LISTS:
         return _row(inner[0])
+    if origin in _SETS:
+        return _row(inner[0], _SETS)
     if origin is tuple:
         return _row(inner[0]) if inner[1:] == (...,) else _record(inner)
-    if origin is dict and inner[0] in (str, Any):
+    if origin in _DICTS and inner[0] in (str, Any):
         return _table(*inner)
     return _row(Any) if kind is tuple else unsure
 
@@ -87,20 +111,30 @@ def _all(kind: Any) -> Callable[[Iterable[Any]], bool]:
     return lambda values: all(map(fit, values))
 
 
-def _row(kind: Any) -> Fit:
+def _row(kind: Any, rows: frozenset[type] = _ROWS) -> Fit:
     if (types := _types_of(kind)) is not None:
-        return lambda value: type(value) in _ROWS and types.issuperset(map(type, value))
+        return lambda value: type(value) in rows and types.issuperset(map(type, value))
     fit = _all(kind)
-    return lambda value: type(value) in _ROWS and fit(value)
+    return lambda value: type(value) in rows and fit(value)
 
 
 def _record(kinds: tuple[Any, ...]) -> Fit:
-    fits = [fit_of(kind) for kind in kinds if kind != ()]
+    parts = [kind for kind in kinds if kind != ()]
+    types = [types for part in parts if (types := _types_of(part)) is not None]
+    if len(types) == len(parts) and prod(map(len, types)) <= _FEW:
+        known = frozenset(product(*types))
+        return lambda value: type(value) in _ROWS and tuple(map(type, value)) in known
+    fits = [fit_of(part) for part in parts]
     return lambda value: (
         type(value) in _ROWS
         and len(value) == len(fits)
         and all(fit(each) for fit, each in zip(fits, value, strict=True))
     )
+
+
+def _is_number(value: Any) -> bool:
+    kind = type(value)
+    return kind is float or (kind is int and -_EXACT <= value <= _EXACT)
 
 
 def _table(key: Any, kind: Any) -> Fit:
