@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import CorruptRecord, InvalidArguments, InvalidOption
 from .convert import MISFITS, Converter, Scope, converter_for
-from .fit import Fit, anything, fit_of
+from .fit import Fit, anything, exact_of, fit_of
 from .parameter import Described, described
 from .signature import is_marker, name_of, rendered, scope_of, signature_of
 
@@ -344,7 +344,7 @@ class _Early(NamedTuple):
         return cls(
             plan,
             plan.arity,
-            [(index, each.exact, fit_of(each.kind)) for index, each in plan.positional],
+            [(index, exact_of(each.kind), fit_of(each.kind)) for index, each in plan.positional],
             None if plan.rest is None else fit_of(plan.rest.kind),
             {name: _fit(each) for name, each in plan.named.items()},
             None if plan.others is None else fit_of(plan.others.kind),

@@ -79,6 +79,12 @@ def fit_of(kind: Any) -> Fit:
     return _row(Any) if kind is tuple else unsure
 
 
+def exact_of(kind: Any) -> type | None:
+    """The type of which every value fits, if there is one: spares a call."""
+    types = _types_of(kind)
+    return next(iter(types)) if types is not None and len(types) == 1 else None
+
+
 def _types_of(kind: Any) -> frozenset[type] | None:
     """The types of values that fit, if nothing else counts; of a union, those of its parts."""
     if kind is None:
@@ -132,6 +138,18 @@ def _record(kinds: tuple[Any, ...]) -> Fit:
     )
 
 
+def _plain_table(names: frozenset[type], types: frozenset[type]) -> Fit:
+    def fits(value: Any) -> bool:
+        if type(value) is not dict:
+            return False
+        for name, each in value.items():
+            if type(name) not in names or type(each) not in types:
+                return False
+        return True
+
+    return fits
+
+
 def _is_number(value: Any) -> bool:
     kind = type(value)
     return kind is float or (kind is int and -_EXACT <= value <= _EXACT)
@@ -140,10 +158,6 @@ def _is_number(value: Any) -> bool:
 def _table(key: Any, kind: Any) -> Fit:
     names, types = _types_of(key), _types_of(kind)
     if names is not None and types is not None:
-        return lambda value: (
-            type(value) is dict
-            and names.issuperset(map(type, value))
-            and types.issuperset(map(type, value.values()))
-        )
+        return _plain_table(names, types)
     keys, values = _all(key), _all(kind)
     return lambda value: type(value) is dict and keys(value) and values(value.values())
