@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from windlass import Connection, Context, JobHandle, Task, Windlass, WorkflowHandle, chain, connect
+from windlass import (
+    Connection,
+    Context,
+    Dag,
+    JobHandle,
+    Task,
+    Windlass,
+    WorkflowHandle,
+    chain,
+    connect,
+)
 from windlass.admin.schedules import Schedules
 from windlass.core import habits
 from windlass.core.options import CHECKS
@@ -113,6 +123,23 @@ async def test_so_does_its_async_twin() -> None:
     app, _ = app_with_add()
     with pytest.raises(InvalidOption, match="enqueue_many takes calls of tasks"):
         await app.aenqueue_many([(1,)])
+
+
+@pytest.mark.parametrize("kind", ["task", "call", "function", "list"])
+def test_a_workflow_says_what_it_is_made_of(kind: str) -> None:
+    app, add = app_with_add()
+    given: Any = {"task": add, "call": add.call(1), "function": print, "list": [add.step(1)]}[kind]
+    flow = chain(add.step(1))
+    made: dict[str, Callable[[], object]] = {
+        "A flow is made of task.step": lambda: app.enqueue_workflow(given),
+        "A flow is made of": lambda: chain(add.step(1), given),
+        "on_success is a step": lambda: app.enqueue_workflow(flow, on_success=given),
+        "on_failure is a step": lambda: app.enqueue_workflow(flow, on_failure=given),
+        "What is added to a graph is a step": lambda: Dag().add(given),
+    }
+    for text, act in made.items():
+        with pytest.raises(InvalidOption, match=text):
+            act()
 
 
 @pytest.mark.parametrize("url", ["foo", "jobs.db", "amqp://localhost"])

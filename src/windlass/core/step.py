@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from ..errors import InvalidOption, shown
 from .model import NewJob
 
 R_co = TypeVar("R_co", covariant=True)
@@ -68,3 +69,10 @@ class Link(Step[R_co], Generic[X_contra, R_co]):
     """
 
     __slots__ = ()
+
+
+def checked_step(value: Any, what: str) -> Step[Any]:
+    """A step, as a caller gives it for this purpose; anything else is `InvalidOption`."""
+    if not isinstance(value, Step):
+        raise InvalidOption(f"{what} is a step, as in add.step(1, 2); got {shown(value)}.")
+    return value

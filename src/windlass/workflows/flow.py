@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from ..core.step import Link, Part, Step
-from ..errors import InvalidOption
+from ..errors import InvalidOption, shown
 from .graph import Graph, Node
 
 A = TypeVar("A")
@@ -96,7 +96,9 @@ def _lay(part: Part[Any], graph: Graph, before: Ends) -> Ends:
 
 def _placed(part: Part[Any], graph: Graph, before: Ends) -> Ends:
     if not isinstance(part, Step):
-        raise InvalidOption(f"A flow is made of task.step(…) and of other flows; got {part!r}.")
+        raise InvalidOption(
+            f"A flow is made of task.step(…) and of other flows; got {shown(part)}."
+        )
     if not before.known:
         node = graph.place(Node(part, [], False, set()))
     elif before.gathers:

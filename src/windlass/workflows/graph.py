@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from ..core.step import Step
+from ..core.step import Step, checked_step
 from ..errors import InvalidOption
 from .order import in_order
 
@@ -63,6 +63,7 @@ class Graph:
         `gathers` they are one list, its first argument. Those that it comes `after` give it
         nothing. It waits for all of them.
         """
+        checked_step(step, "What is added to a graph")
         taken, before = _nodes(takes), _nodes(after)
         if taken and gathers is not None:
             raise InvalidOption("A step either takes results or gathers them in a list, not both.")

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ..core.codec import MSGPACK, encode_call
 from ..core.ids import checked_id
 from ..core.model import DAY_MS, Job, NewJob, Spec
-from ..core.step import COMPUTED_LATER, Step
+from ..core.step import COMPUTED_LATER, Step, checked_step
 from ..errors import InvalidArguments, InvalidOption
 from .flow import Plan
 from .graph import Node
@@ -154,13 +154,14 @@ def keys_job(job: NewJob | Job) -> NewJob:
 def _on_success(step: Step[Any] | None, id: str) -> NewJob | None:
     if step is None:
         return None
+    checked_step(step, "on_success")
     return replace(named(member(step, id, [id], _flowing(step)), f"{id}:success"), fresh=False)
 
 
 def _on_failure(step: Step[Any] | None, id: str) -> NewJob | None:
     if step is None:
         return None
-    step.check(0)
+    checked_step(step, "on_failure").check(0)
     job = replace(named(member(step, id, [id], 0), failure_id(id)), fresh=False)
     return replace(job, spec=replace(job.spec, runs_anyway=True))
 
