@@ -67,7 +67,7 @@ def test_a_hash_in_a_path_does_not_lead_to_another_file(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["jobs#2.db"]
 
 
-@pytest.mark.parametrize("url", ["sqlit:///a.db", "Sqlite:///a.db", "sqlite3:///a.db"])
+@pytest.mark.parametrize("url", ["sqlit:///a.db", "SQLITE:///a.db", "sqlite3:///a.db"])
 def test_a_scheme_that_is_nearly_right_gets_a_suggestion(url: str) -> None:
     with pytest.raises(UnknownScheme, match=r"did you mean sqlite://\?"):
         open_store(url)
@@ -138,8 +138,9 @@ def test_a_missing_file_is_made_unless_the_url_says_not_to(tmp_path: Path) -> No
 def test_a_missing_file_by_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for path in ("a.db", "missing/a.db", "./a.db"):
-        with pytest.raises(StoreError, match=f"There is no SQLite file {path}: "):
+        with pytest.raises(StoreError, match=f"There is no SQLite file {path}: ") as caught:
             sqlite(f"sqlite:///{path}?create=off")
+        assert ("no folder" in str(caught.value)) is path.startswith("missing")
     drive(sqlite("sqlite:///a.db").close())
     drive(sqlite("sqlite:///./a.db?create=off").close())
 

@@ -75,6 +75,19 @@ async def test_a_folder_that_is_not_there_is_named_and_not_made(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("create", ["on", "off"])
+async def test_a_folder_that_one_may_not_look_into_is_named(tmp_path: Path, create: str) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    account = os.geteuid()
+    os.seteuid(account or 65534)  # to the superuser no folder is closed
+    try:
+        with pytest.raises(StoreError, match=f"let this user write to the folder {closed}"):
+            await open_store(f"sqlite:///{closed}/jobs.db?create={create}").open()
+    finally:
+        os.seteuid(account)
+
+
 async def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="Cannot open the SQLite file"):
         await open_store(f"sqlite:///{tmp_path}").open()

@@ -60,7 +60,7 @@ def present_folder() -> str:
 
 
 def _unknown(scheme: str) -> UnknownScheme:
-    near = get_close_matches(scheme, _OPENERS, 1)
+    near = get_close_matches(scheme.lower(), _OPENERS, 1)
     hint = f"did you mean {near[0]}://?" if near else f"known are {', '.join(_OPENERS)}."
     return UnknownScheme(f"No store serves {scheme}://: {hint}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 import time
@@ -17,7 +16,7 @@ from ...errors import SchemaMismatch, StoreError, StoreUnavailable
 from ...interrupts import obey
 from ..sql.operation import Bulk, Plan, Row, Rows, Statement, run
 from .gate import GATE
-from .reasons import not_opened, not_written
+from .reasons import is_missing, not_opened, not_there, not_written
 from .url import Settings
 
 OLDEST_SQLITE: Final = (3, 35, 0)
@@ -114,11 +113,8 @@ class Connection:
                 cached_statements=256,
             )
         except sqlite3.Error as error:
-            if not self._settings.create and _is_missing(path):
-                raise StoreError(
-                    f"There is no SQLite file {path}: check the URL; a worker or the first job "
-                    "makes the file."
-                ) from None
+            if not self._settings.create and is_missing(path):
+                raise StoreError(not_there(path)) from None
             raise StoreError(not_opened(path, error)) from error
         try:
             self._patiently(raw, "PRAGMA journal_mode = wal")
@@ -204,14 +200,3 @@ def _wide(sql: str, width: int) -> str:
     """A query for so many rows."""
     head, each, tail = sql.split("/*each*/")
     return head + ", ".join([each] * width) + tail
-
-
-def _is_missing(path: str) -> bool:
-    """Whether there is no such file, which is not the same as one that may not be looked at."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
