@@ -109,7 +109,7 @@ def compared(name: str, before: Held, after: Held) -> Iterator[Line]:
 
 
 def looped(url: str, number: int) -> Change:
-    """An event loop for each job, as a web framework without async views has it."""
+    """An event loop for each job, which is left as it is: neither `asyncio.run` nor `close`."""
     app = Windlass(url)
 
     @app.task
@@ -120,7 +120,7 @@ def looped(url: str, number: int) -> Change:
 
     def run(times: int) -> None:
         for _ in range(times):
-            asyncio.run(view())
+            asyncio.new_event_loop().run_until_complete(view())
 
     return around(run, number)
 

@@ -31,11 +31,12 @@ from .errors import (
 )
 from .intake import Intake, Made, Request, bring_late, tell_of
 from .interrupts import uninterrupted
+from .loops import Loop
 from .observe.events import Events
 from .stores.contract import Store
 from .stores.observed import observed
 from .stores.open import anchored, open_store, path_of, present_folder, scheme_of
-from .sync import Handles, Loop, in_loop
+from .sync import Handles, in_loop
 
 log = logging.getLogger("windlass")
 

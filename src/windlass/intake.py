@@ -16,8 +16,9 @@ from typing import Any, Final, TypeVar
 
 from .core.model import NewJob, Receipt
 from .errors import StoreUnavailable
+from .loops import OURS, drop, hang_up
 from .stores.contract import Store
-from .sync import drop, hang_up, in_loop
+from .sync import in_loop
 
 log = logging.getLogger("windlass")
 
@@ -128,7 +129,7 @@ class Intake:
 
     def _begin(self) -> None:
         Intake.busy.add(self)
-        task = self.loop.create_task(self._bring_all())
+        task = self.loop.create_task(self._bring_all(), name=OURS)
         self._going.add(task)
         task.add_done_callback(self._ended)
 

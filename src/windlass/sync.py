@@ -15,18 +15,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 from .errors import NoEventLoop, WouldBlock
 from .interrupts import obey, present_call, uninterrupted
+from .loops import LEAVING, OURS, Loop, at_end, drop, hang_up, is_idle, run_once_more
 
 log = logging.getLogger("windlass")
 
 T = TypeVar("T")
-Loop: TypeAlias = asyncio.AbstractEventLoop
-
-LEAVING: Final = 5.0
-"""Seconds that closing what a closed event loop has left may take."""
 
 LONGEST_WAIT: Final = 0.1
 """Seconds after which a handler that waits learns that it is to stop."""
@@ -183,7 +180,9 @@ class Handles(Generic[H]):
     """Handles on one thing where they are needed: one per event loop, one for blocking code.
 
     That of an event loop is closed when `asyncio.run` or its like ends the loop; that of a loop
-    which was closed without any of it, by the next call that notices.
+    which was closed without any of it, by the next call that notices. That of a loop which nobody
+    runs or closes any more is closed when its thread runs another one; if it is run again after
+    all, it gets another handle.
     """
 
     def __init__(
@@ -205,6 +204,8 @@ class Handles(Generic[H]):
         self._closed = closed
         self._by_loop: dict[Loop, asyncio.Task[H]] = {}
         self._ends: dict[Loop, AsyncGenerator[None]] = {}
+        self._threads: dict[Loop, threading.Thread] = {}
+        """which runs each loop"""
         self._portal = Portal()
         self._blocking = PerProcess(self._open_blocking)
 
@@ -214,7 +215,7 @@ class Handles(Generic[H]):
         opening = self._by_loop.get(loop)
         if opening is None or _failed(opening):
             self.attend()
-            opening = self._by_loop[loop] = asyncio.create_task(self._open())
+            opening = self._by_loop[loop] = asyncio.create_task(self._open(), name=OURS)
         return opening.result() if opening.done() else await asyncio.shield(opening)
 
     def attend(self) -> None:
@@ -222,7 +223,9 @@ class Handles(Generic[H]):
         loop = asyncio.get_running_loop()
         if loop not in self._ends:
             self._leave_closed_loops()
+            self._leave_idle_loops()
             self._ends[loop] = at_end(partial(self._end, loop))
+            self._threads[loop] = threading.current_thread()
 
     def block(self, act: Callable[[H], Coroutine[Any, Any, T]], call: str, instead: str) -> T:
         """Run `act` for a caller without an event loop."""
@@ -272,6 +275,7 @@ class Handles(Generic[H]):
         if self._ending is not None:
             await self._ending(loop)
         self._ends.pop(loop, None)
+        self._threads.pop(loop, None)
         opening = self._by_loop.pop(loop, None)
         if opening is not None and not _failed(opening) and not self._keep:
             await (await opening).close()
@@ -280,6 +284,7 @@ class Handles(Generic[H]):
         for loop in [loop for loop in list(self._ends) if loop.is_closed()]:
             if self._ends.pop(loop, None) is None:
                 continue  # another thread was quicker
+            self._threads.pop(loop, None)
             hang_up(loop)
             if self._closed is not None:
                 self._closed(loop)
@@ -291,43 +296,18 @@ class Handles(Generic[H]):
             elif not self._keep:
                 self._portal.start(partial(_leave, opening.result()))
 
+    def _leave_idle_loops(self) -> None:
+        """Close what belongs to loops that were left as they are.
 
-def at_end(act: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
-    """Have something done before the running event loop ends; closing this does it at once.
-
-    `asyncio.run` and its like first cancel all tasks, then close the asynchronous generators of
-    the loop, and wait for what is in their `finally`.
-    """
-
-    async def until_then() -> AsyncGenerator[None]:
-        try:
-            yield
-        finally:
-            await act()
-
-    generator = until_then()
-    with suppress(StopIteration):  # it has come to its `yield`, and the loop knows of it
-        generator.asend(None).send(None)
-    return generator
-
-
-def hang_up(loop: Loop) -> None:
-    """Close the sockets of a closed event loop, which cannot do it any more.
-
-    Until then they are open to the server: a transaction that was cut off holds its locks.
-    """
-    for transport in list(getattr(loop, "_transports", {}).values()):
-        connection, transport._sock = transport._sock, None
-        if connection is not None:
-            connection.close()
-
-
-def drop(task: asyncio.Task[Any]) -> None:
-    """Let go of a task of a closed event loop, which nobody can run any more."""
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
-    # Drivers cannot clean up without their loop, and what they say then helps nobody.
-    with suppress(Exception):
-        task.get_coro().close()
+        A thread runs one loop at a time: while it waits here, it runs none of its others.
+        """
+        here = threading.current_thread()
+        for loop, thread in list(self._threads.items()):
+            end = self._ends.get(loop)
+            if end is not None and (thread is here or not thread.is_alive()) and is_idle(loop):
+                leaving = threading.Thread(target=run_once_more, args=[loop, end], daemon=True)
+                leaving.start()
+                leaving.join(LEAVING)
 
 
 async def _leave(handle: Opened) -> None:
