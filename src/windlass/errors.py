@@ -249,6 +249,8 @@ class Directive(WindlassError):
 class Retry(Directive):
     """Try again, after `after` seconds or as the task's policy says; uses one retry."""
 
+    after: float | None = None
+
     def __init__(self, reason: str = "", *, after: float | timedelta | None = None) -> None:
         super().__init__(reason or "the handler asked for a retry")
         self.after = seconds(after, "Retry(after=…)") if after is not None else None
@@ -264,6 +266,9 @@ class Fatal(Directive):
 class Snooze(Directive):
     """Run again later without using an attempt: `Snooze(60)` or `Snooze(until=moment)`."""
 
+    delay: float | None = None
+    until: datetime | None = None
+
     def __init__(
         self,
         delay: float | timedelta | None = None,
@@ -272,14 +277,25 @@ class Snooze(Directive):
         reason: str = "",
     ) -> None:
         super().__init__(reason or "the handler snoozed")
-        if (delay is None) == (until is None):
-            raise InvalidOption("Snooze takes either a delay or until=…, exactly one of them.")
-        if until is not None and until.tzinfo is None:
-            raise InvalidOption("Snooze(until=…) needs a datetime with a time zone.")
-        if until is not None and until.year > LATEST_YEAR:
-            raise InvalidOption(f"Snooze(until=…) is at most the end of the year {LATEST_YEAR}.")
-        self.delay = seconds(delay, "Snooze(…)") if delay is not None else None
-        self.until = until
+        self.delay, self.until = checked_snooze(delay, until)
+
+
+def checked_snooze(
+    delay: float | timedelta | None, until: datetime | None
+) -> tuple[float | None, datetime | None]:
+    """The wait of a `Snooze`: either so many seconds, or until a moment."""
+    if (delay is None) == (until is None):
+        raise InvalidOption("Snooze takes either a delay or until=…, exactly one of them.")
+    if until is None:
+        assert delay is not None
+        return seconds(delay, "Snooze(…)"), None
+    if not isinstance(until, datetime):
+        raise InvalidOption(f"Snooze(until=…) is a datetime with a time zone; got {shown(until)}.")
+    if until.tzinfo is None:
+        raise InvalidOption("Snooze(until=…) needs a datetime with a time zone.")
+    if until.year > LATEST_YEAR:
+        raise InvalidOption(f"Snooze(until=…) is at most the end of the year {LATEST_YEAR}.")
+    return None, until
 
 
 class AttemptStopped(BaseException):

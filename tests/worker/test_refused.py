@@ -13,6 +13,7 @@ import pytest
 from tests.app.engines import ENGINES, url_of
 from windlass import Context, JobHandle, Retry, Snooze, State, Windlass
 from windlass.config import WorkerSettings
+from windlass.core.attempts import AttemptRecord
 from windlass.core.model import Lease, Progress, Transition
 from windlass.errors import StoreError
 from windlass.stores.contract import Store
@@ -139,6 +140,11 @@ class Refusing:
             raise StoreError("no such character (injected)")
         await self._store.report(reports)
 
+    async def note_attempts(self, records: Sequence[AttemptRecord], keep: int) -> None:
+        if any(record.id == self._id for record in records):
+            raise OverflowError("too large (injected)")
+        await self._store.note_attempts(records, keep)
+
 
 async def worked_on_by_refusing(app: Windlass, *, even_dead: bool = False) -> Worker:
     """A worker that has completed twenty plain jobs beside one that its store does not take."""
@@ -146,6 +152,7 @@ async def worked_on_by_refusing(app: Windlass, *, even_dead: bool = False) -> Wo
     @app.task(context=True)
     async def plain(context: Context, n: int) -> int:
         context.progress(n)
+        logging.getLogger("app").warning("job %d", n)
         return n
 
     ids = ["bad" if n == PLAIN // 2 else f"plain-{n}" for n in range(PLAIN + 1)]
@@ -193,3 +200,15 @@ async def test_progress_that_the_store_refuses_is_dropped(
     worker = await worked_on_by_refusing(app)
     await worker.stop()
     assert "job bad: its progress cannot be stored: no such character (injected)" in caplog.text
+
+
+async def test_an_attempt_that_the_store_does_not_keep_takes_no_other_with_it(
+    app: Windlass, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker = await worked_on_by_refusing(app)
+    await until(lambda: "what 1 attempt(s) came to cannot be kept: too large" in caplog.text)
+    await worker.stop()
+    store = await app.client.store()
+    ids = [f"plain-{n}" for n in range(PLAIN + 1) if n != PLAIN // 2]
+    kept = await store.attempts([*ids, "bad"])
+    assert {id for id, records in kept.items() if records} == {*ids}

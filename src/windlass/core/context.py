@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from logging import LogRecord
-from math import isnan
 from typing import Any, Final
 
 import msgspec
@@ -43,8 +42,10 @@ class Context(msgspec.Struct, frozen=True, gc=False):
     def progress(self, percent: float, message: str = "") -> None:
         """Say how far the job has come. Say it as often as you like: only the last word of
         each half second is written."""
-        if not isinstance(percent, int | float) or isnan(percent):
+        if not isinstance(percent, int | float) or percent != percent:
             raise InvalidOption(f"progress is a number from 0 to 100; got {shown(percent)}.")
+        if not isinstance(message, str):
+            raise InvalidOption(f"The message of progress is a text; got {shown(message)}.")
         if self.report is not None:
             # What is added up in steps may come to a little more than 100.
             done = float(min(max(percent, 0), 100))

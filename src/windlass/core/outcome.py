@@ -13,10 +13,18 @@ from typing import Any, Final
 
 import msgspec
 
-from ..errors import AttemptParked, Retry, Snooze
+from ..errors import (
+    AttemptParked,
+    InvalidOption,
+    Retry,
+    Snooze,
+    checked_snooze,
+    seconds,
+)
 from .clock import moment_ms, to_ms
 from .excerpt import excerpt, storable
 from .model import NEVER, UNREADABLE, Failure, Job, Spec, Transition
+from .name import checked_name
 from .retry import DEFAULT_RETRY, RetryPolicy, Uniform
 from .states import State
 
@@ -100,37 +108,76 @@ EXPIRED: Final = Failure("Expired", "no worker could start it before it expired"
 
 
 def outcome_of(error: BaseException, policy: RetryPolicy) -> Outcome:
-    """The outcome that an exception from a handler stands for."""
-    if isinstance(error, Snooze):
-        if error.until is not None:
-            return Snoozed(due=moment_ms(error.until, "Snooze(until=…)"))
-        return Snoozed(delay=to_ms(error.delay or 0))
-    parked = _parked(error)
-    if parked is not None:
-        return Parked(parked.awaits, parked.delay)
+    """The outcome that an exception from a handler stands for.
+
+    One that asks for what cannot be is a failure, which says why. What it asks for was checked when
+    it was made, but its class may be the user's own, and it may have been changed since.
+    """
+    try:
+        asked = _asked_for(error)
+    except InvalidOption as wrong:
+        return Failed(failure_of(wrong), wrong, fatal=policy.is_fatal(wrong))
+    except Exception:  # its text or its moment is of a class with methods that fail
+        return Failed(failure_of(error), error)
+    if asked is not None:
+        return asked
     after = error.after if isinstance(error, Retry) else None
     return Failed(failure_of(error), error, after, policy.is_fatal(error))
 
 
+def _asked_for(error: BaseException) -> Outcome | None:
+    """What a handler has asked for by an exception; None if it is an error, or asks for a retry."""
+    if isinstance(error, Snooze):
+        delay, until = checked_snooze(error.delay, error.until)
+        if until is not None:
+            return Snoozed(due=moment_ms(until, "Snooze(until=…)"))
+        return Snoozed(delay=to_ms(delay or 0))
+    if isinstance(error, Retry):
+        if error.after is not None:
+            seconds(error.after, "Retry(after=…)")
+        return None
+    parked = _parked(error)
+    if parked is None:
+        return None
+    name = checked_name(parked.awaits, "name of a signal")
+    if parked.delay is None:
+        return Parked(name)
+    seconds(parked.delay / 1000, "The wait for a signal")
+    return Parked(name, int(parked.delay))
+
+
 def _parked(error: BaseException) -> AttemptParked | None:
     """The wait that has ended the attempt, also in a task group in which nothing else failed."""
-    if isinstance(error, AttemptParked):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        inner = [_parked(each) for each in error.exceptions]
-        return None if None in inner else inner[0]
-    return None
+    first: AttemptParked | None = None
+    inner: list[BaseException] = [error]
+    while inner:
+        each = inner.pop()
+        if isinstance(each, BaseExceptionGroup):
+            inner += reversed(each.exceptions)
+        elif isinstance(each, AttemptParked):
+            first = first or each
+        else:
+            return None
+    return first
 
 
 def failure_of(error: BaseException) -> Failure:
     """An exception as a record, with those that caused it, cut to a bounded size."""
     try:
-        message = str(error)
-        trace = "".join(traceback.format_exception(type(error), error, outside(error)))
+        # Joined, since `str` may give a text of another class.
+        message = "".join([str(error)])
+        trace = _trace(error)
     except BaseException as unprintable:  # whatever a broken __str__ raises, the error is known
         message = f"(its text cannot be shown: {type(unprintable).__name__})"
         trace = ""
     return failure_from(type(error).__name__, message, trace)
+
+
+def _trace(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(type(error), error, outside(error)))
+    except RecursionError:  # groups within groups, thousands of them
+        return ""
 
 
 def failure_from(kind: str, message: str, traceback: str = "") -> Failure:

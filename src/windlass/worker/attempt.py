@@ -148,7 +148,12 @@ def encoded(definition: Definition, codec: Codec, value: Any, limit: int) -> byt
 
 def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:
     """The move that follows what a handler raised; failures are logged."""
-    outcome = _outcome(error, policy)
+    try:
+        outcome = _outcome(error, policy)
+    except BaseException:
+        # An error type of the user's can have its own way of telling what is an instance of it.
+        log.exception("whether task %s is to be retried is not known; it is", job.task)
+        outcome = Failed(failure_of(error), error)
     try:
         move = decide(job, outcome, policy)
     except BaseException:
@@ -184,7 +189,8 @@ def _outcome(error: BaseException, policy: RetryPolicy) -> Outcome:
         # It would be as wrong the next time.
         return Failed(failure_of(error), error, fatal=True)
     outcome = outcome_of(error, policy)
-    if isinstance(outcome, Failed) and isinstance(error.__cause__, FromChild):
+    is_told = isinstance(outcome, Failed) and outcome.cause is error
+    if is_told and isinstance(error.__cause__, FromChild):
         # The traceback is that of the child; here it would be that of the pipe.
         return structs.replace(outcome, failure=error.__cause__.failure)
     return outcome

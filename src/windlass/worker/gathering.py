@@ -18,6 +18,7 @@ from ..core.context import Context, current_batch
 from ..core.model import Job
 from ..errors import Fatal
 from .copies import calls_handlers
+from .executors.presentable import presentable
 from .hand import Claim
 from .limit import Limit
 
@@ -96,7 +97,7 @@ class Gathering:
         try:
             values = _shared(await handler([self._items[claim] for claim in claims]), len(claims))
         except BaseException as error:
-            values = [error] * len(claims)
+            values = [presentable(error)] * len(claims)
         for claim, value in zip(claims, values, strict=True):
             answer = self._answers.get(claim)
             if answer is not None and not answer.done():

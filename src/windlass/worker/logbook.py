@@ -216,6 +216,21 @@ class Logbook(Service):
             await self._store.note_attempts(records, keep)
         except StoreUnavailable:
             raise
-        except WindlassError as error:
-            # It would be refused again, and those behind it would wait for ever.
-            log.error("what %d attempt(s) came to cannot be kept: %s", len(records), error)
+        except Exception as error:
+            # What is refused would be refused again, and those behind it would wait for ever.
+            refused = [error] if len(records) == 1 else await self._note_each(records, keep)
+            if refused:
+                number = len(refused)
+                log.error("what %d attempt(s) came to cannot be kept: %s", number, refused[0])
+
+    async def _note_each(self, records: Sequence[AttemptRecord], keep: int) -> list[Exception]:
+        """Write records one by one, since the store has refused them together; why some cannot."""
+        refused: list[Exception] = []
+        for record in records:
+            try:
+                await self._store.note_attempts([record], keep)
+            except StoreUnavailable:
+                raise
+            except Exception as error:
+                refused.append(error)
+        return refused

@@ -28,6 +28,7 @@ from ..task import Registry
 from .acker import Acker
 from .attempt import Surroundings, begin, encoded, failed, unjudged, unknown
 from .copies import calls_handlers
+from .executors.presentable import presentable
 from .executors.thread_call import NotBegun
 from .gathering import Gathering
 from .hand import Claim
@@ -289,7 +290,7 @@ class Runner:
                 raise
             if self._left and (job.id, job.fence) in self._left:
                 return
-            raised = error
+            raised = error = presentable(error)
             settled, move = self._judged(job, error, policy)
         finally:
             if self._left and (job.id, job.fence) in self._left:

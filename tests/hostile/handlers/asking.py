@@ -27,6 +27,18 @@ def progress_rounded(ctx: Context) -> None:
     ctx.progress(100.00000000000001)
 
 
+@TELLS.row("`progress(10**400)`", DONE)
+def progress_far_beyond(ctx: Context) -> None:
+    ctx.progress(10**400)
+
+
+@TELLS.row(
+    "progress with a message that is no text", FAILS, "InvalidOption", "is a text; got b'caf'"
+)
+def progress_in_bytes(ctx: Context) -> None:
+    ctx.progress(50, b"caf")  # type: ignore[arg-type]
+
+
 @TELLS.row('`progress("half")`', FAILS, "InvalidOption", "got 'half'")
 def progress_in_words(ctx: Context) -> None:
     ctx.progress("half")  # type: ignore[arg-type]

@@ -7,7 +7,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from tests.hostile.handlers.case import DEAD, DONE, FAILS, PARKED, Table
@@ -50,6 +52,56 @@ def snooze_for_no_number() -> NoReturn:
     raise Snooze(float("nan"))
 
 
+@RAISES.row(
+    '`Snooze(until="tomorrow")`', FAILS, "InvalidOption", "a datetime with a time zone; got 'tom"
+)
+def snooze_until_a_word() -> NoReturn:
+    raise Snooze(until="tomorrow")  # type: ignore[arg-type]
+
+
+class OwnRetry(Retry):
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+class OwnSnooze(Snooze):
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+@RAISES.row("a `Retry` of its own that leaves out `super().__init__`", FAILS, "OwnRetry", "503")
+def retry_of_its_own() -> NoReturn:
+    raise OwnRetry(503)
+
+
+@RAISES.row(
+    "a `Snooze` of its own that leaves out `super().__init__`",
+    FAILS,
+    "InvalidOption",
+    "either a delay or until=…",
+)
+def snooze_of_its_own() -> NoReturn:
+    raise OwnSnooze(503)
+
+
+@RAISES.row(
+    "a `Retry` whose `after` it has set to `nan`", FAILS, "InvalidOption", "must be a finite number"
+)
+def retry_that_was_changed() -> NoReturn:
+    error = Retry()
+    error.after = float("nan")
+    raise error
+
+
+@RAISES.row(
+    "a `Snooze` whose `delay` it has set to 1e17", FAILS, "InvalidOption", "is at most 100 years"
+)
+def snooze_that_was_changed() -> NoReturn:
+    error = Snooze(1)
+    error.delay = FOREVER
+    raise error
+
+
 @RAISES.row("`Fatal`", DEAD, "Fatal", "no such picture")
 def give_up() -> NoReturn:
     raise Fatal("no such picture")
@@ -69,6 +121,8 @@ BACKOFFS: dict[str, Any] = {
     "gives `inf`": float("inf"),
     "gives -1": -1,
     "gives 1e17": FOREVER,
+    "gives 10**400": 10**400,
+    'gives `Decimal("1e400")`': Decimal("1e400"),
     "gives a text": "soon",
     "gives `None`": None,
     "raises an exception": ValueError("no idea"),
@@ -111,7 +165,9 @@ def stray_stop() -> NoReturn:
     raise AttemptStopped
 
 
-@RAISES.row("`AttemptParked` by itself, for a name that is no UTF-8", DEAD, "", "cannot take")
+@RAISES.row(
+    "`AttemptParked` by itself, for a name that is no UTF-8", FAILS, "InvalidOption", "printable"
+)
 def stray_wait() -> NoReturn:
     raise AttemptParked("caf\udce9")
 
@@ -204,6 +260,109 @@ def unprintable() -> NoReturn:
 @RAISES.row("an exception whose `__str__` calls `sys.exit()`", FAILS, "Exiting", "cannot be shown")
 def exiting() -> NoReturn:
     raise Exiting
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    code: int
+
+
+class Undecided(Exception):
+    def __bool__(self) -> bool:
+        raise ValueError("neither")
+
+
+class OwnText(str):
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise ValueError("no part of it")
+
+
+class Wordy(Exception):
+    def __str__(self) -> str:
+        return OwnText("in words of its own")
+
+
+class Hidden(Exception):
+    def __getattribute__(self, name: str) -> NoReturn:
+        raise ValueError(name)
+
+
+def refuse(value: object) -> NoReturn:
+    raise ValueError("nothing to be told")
+
+
+Untraceable = type("Untraceable", (Exception,), {"__traceback__": property(refuse)})
+Posing = type("Posing", (Exception,), {"__class__": property(lambda error: Retry)})
+Nameless = type("Nameless", (type,), {"__name__": property(refuse)})
+Anonymous = Nameless("Anonymous", (Exception,), {})
+
+
+class Unsure(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        raise ValueError("who knows?")
+
+
+class Doubtful(Exception, metaclass=Unsure):
+    """Nobody can tell what is one."""
+
+
+ODD = ("OddException", "does not tell what every exception tells")
+
+
+@RAISES.row("an exception that is a frozen dataclass", FAILS, "Frozen", "3")
+def frozen() -> NoReturn:
+    raise Frozen(3)
+
+
+@RAISES.row("an exception whose `__bool__` raises", FAILS, "Undecided", "cannot be shown")
+def undecided() -> NoReturn:
+    raise Undecided
+
+
+@RAISES.row("an exception whose `__str__` gives a `str` of its own", FAILS, "Wordy", "in words of")
+def wordy() -> NoReturn:
+    raise Wordy
+
+
+@RAISES.row("an exception whose `__getattribute__` raises", FAILS, *ODD)
+def hidden() -> NoReturn:
+    raise Hidden
+
+
+@RAISES.row("an exception whose `__traceback__` raises", FAILS, *ODD)
+def untraceable() -> NoReturn:
+    raise Untraceable
+
+
+@RAISES.row("an exception that poses as a `Retry`", FAILS, *ODD)
+def posing() -> NoReturn:
+    raise Posing
+
+
+@RAISES.row("an exception whose class has no name", FAILS, *ODD)
+def anonymous() -> NoReturn:
+    raise Anonymous
+
+
+@RAISES.row("`ExceptionGroup`, 3,000 of them in each other", FAILS, "ExceptionGroup", "nested")
+def nested_groups() -> NoReturn:
+    error: Exception = ValueError("within")
+    for _ in range(3_000):
+        error = ExceptionGroup("nested", [error])
+    raise error
+
+
+@RAISES.row(
+    "an exception, and its `retry_on` has a class whose `isinstance` raises",
+    FAILS,
+    "ValueError",
+    "which?",
+    retry_on=Doubtful,
+)
+def doubtful() -> NoReturn:
+    raise ValueError("which?")
 
 
 class Locked(Exception):

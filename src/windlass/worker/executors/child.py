@@ -26,7 +26,6 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from ...core.context import Context, current
 from ...core.model import Job, Lease, Progress
-from ...core.outcome import failure_of
 from ...errors import UnencodableValue, UsageError
 from ...observe.carrier import take_over
 from ..copies import calls_handlers
@@ -268,7 +267,7 @@ def _answer(
                 f"The result of {order.path} cannot leave its child process: {error}."
             ) from None
     except BaseException as error:
-        return pickle.dumps(Raised.of(error, failure_of(error)))
+        return pickle.dumps(Raised.of(error))
 
 
 calls_handlers(_answer)

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from ...core.context import Context
-from ...core.outcome import failure_of
 from ...definition import Definition
 from ...errors import AttemptParked, UnencodableValue
 from ...observe.carrier import carried
@@ -190,7 +189,7 @@ def _replied(question: Keep | Wait, context: Context) -> Returned | Raised:
             case Wait(_, name, timeout):
                 return Returned(context.wait_for(name, timeout))
     except (Exception, AttemptParked) as error:
-        return Raised.of(error, failure_of(error))
+        return Raised.of(error)
 
 
 def _opened(record: bytes) -> Note | Returned | Raised:
@@ -200,5 +199,5 @@ def _opened(record: bytes) -> Note | Returned | Raised:
         problem = UnencodableValue(
             f"The result of the handler cannot be read outside of its child process: {error}."
         )
-        return Raised.of(problem, failure_of(problem))
+        return Raised.of(problem)
     return answer

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...core.model import Failure
+from ...core.outcome import failure_of
+from .presentable import presentable
 
 
 class FromChild(Exception):
@@ -28,15 +30,20 @@ class Raised(NamedTuple):
     state: Mapping[str, Any]
 
     @classmethod
-    def of(cls, error: BaseException, failure: Failure) -> Raised:
+    def of(cls, error: BaseException) -> Raised:
+        """What is left of an exception when it leaves its process."""
+        error = presentable(error)
         kinds = tuple((kind.__module__, kind.__qualname__) for kind in type(error).__mro__)
         state = {name: value for name, value in vars(error).items() if _copy(value)}
-        return cls(failure, _copy(error), kinds, state)
+        return cls(failure_of(error), _copy(error), kinds, state)
 
     def rebuilt(self) -> BaseException:
         """The exception, or the nearest to it that can be made here, with its origin as cause."""
-        error = self._unpickled() or self._made()
-        error.__cause__ = FromChild(self.failure)
+        error = self._unpickled()
+        if error is None:
+            error = self._made()
+        # Not by an assignment, which a frozen dataclass refuses.
+        BaseException.__dict__["__cause__"].__set__(error, FromChild(self.failure))
         return error
 
     def _unpickled(self) -> BaseException | None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ...errors import AttemptStopped
 from ...interrupts import Interruptible
 from ..copies import calls_handlers
+from .presentable import presentable
 from .stopping import stop
 
 log = logging.getLogger("windlass")
@@ -94,8 +95,10 @@ class ThreadCall(asyncio.Future[Any]):
             if not self.stopped:
                 self._answer = self._call()
         except BaseException as error:
+            error = presentable(error)
             # Without this frame, or error and call would keep each other alive.
-            self._error = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
+            trace = error.__traceback__ and error.__traceback__.tb_next
+            self._error = BaseException.with_traceback(error, trace)
 
     def _end(self, unended: Callable[[], object]) -> None:
         """See to what the handler would have ended, had it not been stopped just before."""
