@@ -18,12 +18,16 @@ from rich.table import Table
 from tests.chaos.stop_soak import PLACES
 from windlass import Batch, Windlass
 from windlass.config import WorkerSettings
-from windlass.testing.work import until
+from windlass.core.states import State
+from windlass.stores.contract import Store
+from windlass.testing.work import counts, until
 from windlass.worker.worker import Worker
 
 SLOTS = 20
 TIME = 0.001
 """Seconds that a handler takes."""
+MOST_WAITING = 200
+"""So many jobs wait at the most: what comes after the last cancel is not to wait for them."""
 
 
 class Found(NamedTuple):
@@ -92,7 +96,8 @@ async def _cancel(
     async def feed() -> None:
         while not is_over():
             await app.aenqueue_many([task.call(n) for n in range(25) for task in tasks])
-            await until(lambda: len(worker._hand) < SLOTS or is_over(), 60)
+            while await _waiting(store) > MOST_WAITING:
+                await asyncio.sleep(TIME)
 
     feeding = asyncio.create_task(feed())
     while not is_over():
@@ -103,6 +108,12 @@ async def _cancel(
         await asyncio.sleep(0)
     await feeding
     return cancelled
+
+
+async def _waiting(store: Store) -> int:
+    """How many jobs no worker has yet; those of batches are blocked until there is a batch."""
+    found = await counts(store)
+    return found[State.PENDING] + found[State.BLOCKED]
 
 
 async def _left(app: Windlass, worker: Worker, tasks: Sequence[Any]) -> list[str]:
