@@ -78,6 +78,16 @@ async def wait_for_thread(number: int) -> None:
 
 
 @app.task(max_retries=0)
+async def go_on(number: int) -> None:
+    Path(f"held-{number}").touch()
+    while True:
+        try:
+            await asyncio.sleep(0.1)
+        except BaseException:
+            pass
+
+
+@app.task(max_retries=0)
 async def sink() -> None:
     os._exit(7)
 """

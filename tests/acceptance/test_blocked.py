@@ -90,6 +90,15 @@ def test_a_handler_that_waits_for_a_thread_of_its_own_does_not_hold_up_the_end(s
     assert "stopped" in ship.log().splitlines()[-1]
 
 
+def test_a_handler_that_catches_whatever_is_raised_does_not_hold_up_the_end(ship: Ship) -> None:
+    """Even as its interpreter ends, and frees what is left."""
+    ship.enqueue("go_on", [(0,)])
+    with ship.worker("--shutdown-timeout", "0.1", interpreter=True) as worker:
+        ship.await_held(0)
+        assert stop(worker) == 0
+    assert ship.site.counts() == {State.PENDING: 1}
+
+
 def test_probes_tell(ship: Ship) -> None:
     port = free_port()
     ship.enqueue("block", [(0, 3600)])

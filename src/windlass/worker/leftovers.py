@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,6 +14,8 @@ from .gathering import Gathering
 from .hand import Claim
 
 log = logging.getLogger("windlass")
+
+_keep: Final = ctypes.pythonapi.Py_IncRef
 
 LEAST_LEFT: Final = 10
 """A worker goes on beside so many of them, or as many as its concurrency if that is more."""
@@ -70,6 +73,11 @@ def leave_behind(
 
 
 def _abandon(task: asyncio.Task[Any]) -> None:
-    """Let nobody wait for it: `asyncio.run` would, and so for ever."""
+    """Let nobody wait for it, or end it: `asyncio.run` would, and so for ever.
+
+    A coroutine that is freed is told to end. One that catches even that goes on where nothing can
+    stop it, in the interpreter's own end. So it is never freed.
+    """
+    _keep(ctypes.py_object(task))
     asyncio._unregister_task(task)
     task._log_destroy_pending = False  # type: ignore[attr-defined]

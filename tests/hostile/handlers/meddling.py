@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from tests.hostile.handlers.case import BACK, DONE, FAILS, Table
@@ -71,6 +72,13 @@ async def go_on() -> None:
             await asyncio.sleep(0.2)
         except asyncio.CancelledError:
             continue
+
+
+@HANGS.row("catches whatever is raised, and goes on", FAILS, *LATE, timeout=LONG)
+async def go_on_whatever_comes() -> None:
+    while True:
+        with suppress(BaseException):
+            await asyncio.sleep(0.2)
 
 
 @HANGS.row(
@@ -305,6 +313,11 @@ def block_on() -> None:
 @STOPS.row("catches each cancellation and goes on", BACK)
 async def go_on_for_ever() -> None:
     await go_on()
+
+
+@STOPS.row("catches whatever is raised, and goes on", BACK)
+async def go_on_until_the_end() -> None:
+    await go_on_whatever_comes()
 
 
 @STOPS.row("waits in `asyncio.to_thread`", BACK)
