@@ -31,6 +31,7 @@ def test_what_was_claimed_and_not_started_goes_back_and_the_log_names_the_handle
         until(lambda: "blocked" in ship.workers()[blocked.pid].fault, "the list to tell")
         with ship.worker(*SOON):
             assert len(ship.await_runs(10)) == 10
+            until(lambda: ship.job_states().get(State.COMPLETED) == 10, "their ends to be written")
     log = ship.log()
     (job,) = ship.site.find(State.ACTIVE)
     assert f"by job {job.id} of block: no job of this worker starts or ends" in log
