@@ -275,3 +275,35 @@ async def test_a_transaction_whose_end_was_stepped_over_is_rolled_back(shop: Win
     with store.loans.lend() as connection:
         tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'notes'").fetchall()
     assert tables == []
+
+
+SESSION = """
+def get(lock):
+    lock.acquire()
+    try:
+        return "got"
+    finally:
+        lock.release()
+"""
+"""As `http.cookiejar` does it, whose lock all handlers share that have a session together."""
+
+
+async def test_a_lock_that_is_got_by_a_call_is_not_left_behind(threads: Threads) -> None:
+    session: dict[str, Any] = {"__name__": "session"}
+    exec(SESSION, session)
+    lock, begun = threading.Lock(), threading.Event()
+
+    def handler() -> None:
+        begun.set()
+        while True:
+            session["get"](lock)
+
+    with lock:
+        call = threads.run(handler)
+        await until(begun.is_set)
+        call.cancel()
+        # By now it waits for the lock, and would get the exception with it.
+        await asyncio.sleep(0.05)
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert lock.acquire(timeout=20)

@@ -47,6 +47,7 @@ def stop(call: Interruptible, root: CodeType) -> bool:
         if call.depth:
             return False
         frame = sys._current_frames()[thread]
+        step = frame.f_lasti
         if not _is_safe(frame, root):
             return False
         number = ctypes.c_ulong(thread)
@@ -56,9 +57,9 @@ def stop(call: Interruptible, root: CodeType) -> bool:
         # From here on the interpreter has no reason to let the other thread run until the exception
         # is sent: it does so between steps that call or loop, and there is no such step. That is
         # why the frames come out of an iterator. A frame that is still the innermost one still has
-        # the same callers.
+        # the same callers, and one that is at the same step is where it was found to be safe.
         (frames,) = look
-        if frames[thread] is frame and not call.depth:
+        if frames[thread] is frame and frame.f_lasti == step and not call.depth:
             call.sent = True
             _set_async_exc(number, _STOPPED)
             return True
@@ -80,11 +81,28 @@ def _is_safe(innermost: FrameType, root: CodeType) -> bool:
         frame = frame.f_back
     # A handler may be anybody's; the library has some too.
     own = modules[-1] if modules else ""
+    if modules and modules[0] != own and not waits and _is_acquiring(innermost):
+        return False
     for module in modules:
         package = module.partition(".")[0]
         if module != own and (package == LIBRARY or (package in LOCKING and not waits)):
             return False
     return frame is not None
+
+
+def _is_acquiring(frame: FrameType) -> bool:
+    """Whether a thread gets a lock by a call, as code does that has its `try` on the next line.
+
+    `http.cookiejar` is of that kind: its lock would stay behind, and with it a session that all
+    handlers share. After `with` there is no step at which the exception could come too early.
+    """
+    code, line = frame.f_code, frame.f_lineno
+    if "acquire" not in (*code.co_names, *code.co_varnames, *code.co_freevars):
+        return False
+    return any(
+        step.argval == "acquire" and step.positions is not None and step.positions.lineno == line
+        for step in dis.get_instructions(code)
+    )
 
 
 def _is_waiting(frame: FrameType) -> bool:
