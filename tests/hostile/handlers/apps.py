@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from tests.hostile.handlers import asking, ending, looping, meddling, process, shown
+from tests.hostile.handlers import asking, ending, looping, meddling, odd, process, shown
 from tests.hostile.handlers.case import DONE, FAILS, Case, Table, on_loop
 from windlass import Windlass
 from windlass.middleware import Attempt, CallNext, Middleware
 
 AROUND = Table("is surrounded by middleware that")
+
+assert odd.ROWS in ending.TABLES
 
 TABLES = [
     *ending.TABLES,

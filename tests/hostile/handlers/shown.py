@@ -28,9 +28,12 @@ class Hidden(Exception):
         raise RuntimeError(name)
 
 
-@SHOWS.row("an exception whose attributes cannot be read", FAILS, "Hidden", "", on="a")
-@SHOWS.row("an exception whose attributes cannot be read", FAILS, "RuntimeError", "", on="t")
-@SHOWS.row("an exception whose attributes cannot be read", FAILS, "ProcessDied", "code 1", on="p")
+@SHOWS.row(
+    "an exception whose attributes cannot be read",
+    FAILS,
+    "OddException",
+    "does not tell what every",
+)
 def hidden() -> NoReturn:
     raise Hidden("hidden")
 
