@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from windlass import State, Windlass
 from windlass.config import WorkerSettings
-from windlass.core.model import Job, JobQuery
+from windlass.core.model import Job, JobQuery, Transition
 from windlass.stores.contract import CLAIM_BYTES
 from windlass.stores.memory import MemoryStore
 from windlass.testing.work import counts, until
@@ -112,6 +112,32 @@ async def test_it_waits_for_those_that_run_and_nothing_is_started_meanwhile() ->
     await until(lambda: len(shop.ended) == 3)
     await worker.stop()
     assert shop.ended == ["long", "doubtful", "next"]
+
+
+async def test_it_waits_until_what_ended_or_was_given_back_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may kill the process in its first moment, and nobody else is to be lost with it."""
+    shop = Shop()
+    finish, asked, gate = shop.store.finish, asyncio.Event(), asyncio.Event()
+
+    async def finish_later(moves: Sequence[Transition]) -> frozenset[str]:
+        asked.set()
+        await gate.wait()
+        return await finish(moves)
+
+    monkeypatch.setattr(shop.store, "finish", finish_later)
+    await shop.add("before", "doubtful", "next")
+    worker = await shop.worker()
+    await asked.wait()
+    await asyncio.sleep(0.1)
+    assert "doubtful" not in shop.now
+    assert worker._runner.is_isolating
+    gate.set()
+    await until(lambda: len(shop.ended) == 3)
+    await worker.stop()
+    assert shop.ended[0] == "doubtful"
+    assert not set().union(*shop.beside)
 
 
 async def test_it_is_given_back_if_the_others_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:

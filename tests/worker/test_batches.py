@@ -353,7 +353,7 @@ async def test_a_batch_that_waits_for_a_slot_is_given_back_and_can_lose_one(app:
     worker._runner.lose((await jobs[0].aget()).lease)
     assert len(worker._hand) == 2
     worker._acker.start()
-    worker._runner.release_backlog()
+    worker._runner.waiting.release()
     await until(lambda: len(worker._hand) == 1)
     gate.set()
     await worker._runner.drain(5)

@@ -96,7 +96,7 @@ class Chores:
 
     async def stop(self) -> None:
         """Give back what does not end at once, and write what has ended."""
-        self._runner.release_backlog()
+        self._runner.waiting.release()
         await self._runner.drain(LAST_WORDS)
         await self._acker.drain(LAST_WORDS)
         for service in self._services:

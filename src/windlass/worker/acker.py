@@ -40,7 +40,7 @@ class Acker(Service):
     ) -> None:
         super().__init__()
         self._store = store
-        self._hand = hand
+        self.hand = hand
         self._reporter = reporter
         self._events = events
         self._ledger = ledger
@@ -80,7 +80,7 @@ class Acker(Service):
 
     def forget(self, claim: Claim) -> None:
         """Let go of a job of which nothing is left to write."""
-        self._hand.drop([claim])
+        self.hand.drop([claim])
 
     async def run(self) -> None:
         while True:
@@ -166,7 +166,7 @@ class Acker(Service):
         self._settle(written, took, error.held)
 
     def _settle(self, batch: list[Transition], took: list[float], held: frozenset[str]) -> None:
-        jobs = self._hand.drop([(transition.id, transition.fence) for transition in batch])
+        jobs = self.hand.drop([(transition.id, transition.fence) for transition in batch])
         if batch:
             self._ledger.settle(jobs, batch, took, held)
         if len(held) < len(batch):

@@ -231,7 +231,7 @@ class Fetcher(Service):
         self._take(jobs)
         if self.quiet:
             # It was told so while the store looked for them.
-            self._runner.release_backlog()
+            self._runner.waiting.release()
         return jobs
 
     def _take(self, jobs: Sequence[Job]) -> None:

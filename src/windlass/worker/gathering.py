@@ -107,6 +107,34 @@ class Gathering:
 calls_handlers(Gathering._run)
 
 
+class Gatherings(dict[Claim, Gathering]):
+    """The batches whose attempts run, by the claim of each attempt."""
+
+    def enter(self, job: Job, batch: Gathering) -> Gathering:
+        """An attempt of a batch starts."""
+        self[job.id, job.fence] = batch
+        batch.running += 1
+        return batch
+
+    def of(self, job: Job) -> Gathering:
+        """The batch of a job; one that was enqueued before its task took batches is one itself."""
+        return self.get((job.id, job.fence)) or self.enter(job, Gathering([job]))
+
+    def of_call(self, task: asyncio.Task[Any] | None) -> list[Claim]:
+        """The attempts whose call is this task; from any thread."""
+        batches = list(self.items())
+        return [claim for claim, each in batches if task and each.call is task]
+
+    def leave(self, claim: Claim) -> bool:
+        """Whether the end of this attempt frees its slot: a batch has one for all of its own."""
+        batch = self.pop(claim, None)
+        if batch is None:
+            return True
+        batch.ended(claim)
+        batch.running -= 1
+        return not batch.running
+
+
 def gathered(jobs: Sequence[Job]) -> tuple[Sequence[Job | Gathering], Sequence[Job]]:
     """What one claim has brought, the jobs of each batch as one; and those that are to run alone.
 

@@ -7,7 +7,7 @@ holds more leases than it said it would, however slow the store.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..core.model import Job, Lease
 
@@ -29,6 +29,8 @@ class Hand:
         self.bytes = 0
         """of payload, of all jobs in hand"""
         self._changed = asyncio.Event()
+        self._when_last: Callable[[], None] | None = None
+        self._loop = asyncio.get_running_loop()
 
     def __len__(self) -> int:
         """How many slots are taken: the jobs of a bundle have one."""
@@ -89,7 +91,24 @@ class Hand:
                 self.bytes -= len(job.spec.payload)
             dropped.append(job)
         self._changed.set()
+        if self._when_last is not None and self._has_one:
+            # It may be another thread that has given back what was in hand.
+            self._loop.call_soon_threadsafe(self.when_last, self._when_last)
         return dropped
+
+    @property
+    def _has_one(self) -> bool:
+        return len(self._jobs) + len(self._blocking) <= 1
+
+    def when_last(self, act: Callable[[], None]) -> None:
+        """Call `act` once, as soon as no more than one job is in hand.
+
+        A job that has ended is in hand until that is written. Only the last `act` asked for counts.
+        """
+        self._when_last = act
+        if self._has_one:
+            self._when_last = None
+            act()
 
     def _unbundle(self, claim: Claim) -> None:
         bundle = self._bundles.pop(claim, None)

@@ -41,4 +41,4 @@ class Orders:
 
     def _hush(self) -> None:
         self._fetcher.quiet = True
-        self._runner.release_backlog()
+        self._runner.waiting.release()

@@ -30,14 +30,14 @@ from .attempt import Surroundings, begin, encoded, failed, unjudged, unknown
 from .copies import calls_handlers
 from .executors.presentable import presentable
 from .executors.thread_call import NotBegun
-from .gathering import Gathering
+from .gathering import Gathering, Gatherings
 from .hand import Claim
 from .kinds import Kinds
 from .leftovers import Leftovers, leave_behind
 from .limit import GRACE, AttemptTimeout
 from .pool import Pool
 from .transactions import RolledBack
-from .unstarted import is_new, withheld
+from .unstarted import are_all_cancelled, is_new, withheld
 from .waiting import Waiting
 
 log = logging.getLogger("windlass")
@@ -83,10 +83,11 @@ class Runner:
             self._start,
             lambda job, delay: acker.put(decide(job, Released(delay))),
             surroundings.executors.take_back,
+            acker.hand,
         )
         """the slots, and what has none yet"""
         self._alone = self.waiting.alone
-        self._gatherings: dict[Claim, Gathering] = {}
+        self._gatherings = Gatherings()
         self._running: dict[Claim, tuple[asyncio.Task[None], Job, Pool]] = {}
         self._lost: set[Claim] = set()
         self._withheld: dict[Claim, bool] = {}
@@ -127,8 +128,7 @@ class Runner:
     def of_task(self, task: asyncio.Task[Any] | None) -> Sequence[Claim]:
         """The attempts that are this task, or have it as the call of their batch; any thread."""
         found = [claim for claim, (each, *_) in list(self._running.items()) if each is task]
-        batches = list(self._gatherings.items())
-        return found or [claim for claim, each in batches if task and each.call is task]
+        return found or self._gatherings.of_call(task)
 
     def deliver(self, jobs: Sequence[Job]) -> None:
         """Take claimed jobs and start as many as may run, each by itself."""
@@ -153,10 +153,6 @@ class Runner:
                 return
             self._forget(waiting)
         log.warning("job %s: cancelled or taken over, stopping it", lease.id)
-
-    def release_backlog(self) -> None:
-        """Give back what was claimed and not started."""
-        self.waiting.release()
 
     def take_backlog(self) -> list[Job]:
         """Take away what was claimed and not started; from any thread.
@@ -192,20 +188,11 @@ class Runner:
     def _start(self, part: Job | Gathering, pool: Pool) -> None:
         for job in part.jobs if isinstance(part, Gathering) else (part,):
             if isinstance(part, Gathering):
-                self._enter(job, part)
+                self._gatherings.enter(job, part)
             attempt = self._attempt(job, pool)
             # With the worker's variables, and not those of the attempt whose end has made room.
             task = self._loop.create_task(attempt, context=self._variables.copy())
             self._running[job.id, job.fence] = task, job, pool
-
-    def _enter(self, job: Job, batch: Gathering) -> Gathering:
-        self._gatherings[job.id, job.fence] = batch
-        batch.running += 1
-        return batch
-
-    def _batch(self, job: Job) -> Gathering:
-        """The batch of a job; one that was enqueued before its task took batches is one itself."""
-        return self._gatherings.get((job.id, job.fence)) or self._enter(job, Gathering([job]))
 
     def _stop(self, claim: Claim) -> None:
         """Cancel an attempt. One that has not begun finds out with its first step.
@@ -276,7 +263,7 @@ class Runner:
             if job.spec.inputs and surroundings is not self._bare:
                 inputs = await self._workflows.inputs(job)
             codec = self._codecs.get(job.spec.content_type)
-            batch = self._batch(job) if definition.batch else None
+            batch = self._gatherings.of(job) if definition.batch else None
             value = await begin(definition, codec, job, surroundings, inputs, batch, self._leave)
             if self._transactions.completed and self._transactions.ended(job, value):
                 move, settled = decide(job, Succeeded()), True
@@ -348,11 +335,6 @@ class Runner:
                 move = decide(job, Released())
                 self._finish(job, pool, move, time.perf_counter(), False, False, None)
 
-    def _others_are_cancelled(self) -> bool:
-        """Whether a handler has cancelled other attempts than its own as well."""
-        mine = asyncio.current_task()
-        return any(each.cancelling() for each, *_ in self._running.values() if each is not mine)
-
     def _after(
         self, job: Job, error: BaseException, policy: RetryPolicy, settled: bool
     ) -> Transition | None:
@@ -366,7 +348,7 @@ class Runner:
             if self._is_draining or claim in self._lost:
                 return self._stopped(claim, job)
             self._loop.call_soon(self._sweep)
-            if self._others_are_cancelled():
+            if are_all_cancelled([task for task, *_ in self._running.values()]):
                 # By whichever of their handlers: each may have to run alone to find that out.
                 return decide(job, Lost(), policy)
         # Also if the handler let a cancellation of its own escape: that is its failure.
@@ -407,23 +389,12 @@ class Runner:
         if self._signals.told:
             self._signals.told.pop(claim, None)
         pool.end(seconds, now)
-        if not self._gatherings or self._leave_batch(claim):
+        if not self._gatherings or self._gatherings.leave(claim):
             pool.running -= 1
         if self._alone.was_on:
             self._alone.end(claim)
-            if not self._running:
-                self.waiting.start_alone()
         elif pool.backlog and pool.running < pool.most:
             self.waiting.start_next(pool)
-
-    def _leave_batch(self, claim: Claim) -> bool:
-        """Whether that has freed the slot: a batch has one for all of its attempts."""
-        batch = self._gatherings.pop(claim, None)
-        if batch is None:
-            return True
-        batch.ended(claim)
-        batch.running -= 1
-        return not batch.running
 
 
 calls_handlers(Runner._attempt)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ..core.model import Job
@@ -58,6 +58,16 @@ def withheld(running: Mapping[Claim, asyncio.Task[None]], taken: dict[Claim, boo
                 taken[claim] = True
                 found.append(claim)
     return found
+
+
+def are_all_cancelled(attempts: Iterable[asyncio.Task[None]]) -> bool:
+    """Whether a handler, whose own attempt this is, has cancelled all the others that have begun.
+
+    Some may have been cancelled for another reason, and not have ended yet; hardly ever all.
+    """
+    mine = asyncio.current_task()
+    begun = [task for task in attempts if task is not mine and not is_new(task)]
+    return bool(begun) and all([task.cancelling() for task in begun])
 
 
 def is_new(task: asyncio.Task[None]) -> bool:

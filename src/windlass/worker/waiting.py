@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from ..core.model import Job
 from .alone import DELAY_MS, Alone
 from .gathering import Gathering
-from .hand import Claim
+from .hand import Claim, Hand
 from .kinds import Kinds
 from .pool import MOST_AHEAD, STALL, Pool
 from .unstarted import dropped, popped
@@ -34,8 +34,10 @@ class Waiting:
         start: Start,
         release: Release,
         take_back: Callable[[], int],
+        hand: Hand,
     ) -> None:
         self.kinds = kinds
+        self._hand = hand
         most_ahead = MOST_AHEAD * max(concurrency, threads)
         self.awaiting = Pool(concurrency, most_ahead)
         self.blocking = Pool(threads, most_ahead, lines_up=True)
@@ -110,8 +112,8 @@ class Waiting:
             self._release(job, 0)
         self._take_back()
 
-    def start_alone(self) -> None:
-        """Start the one that is to run alone; nothing else runs now."""
+    def _start_alone(self) -> None:
+        """Start the one that is to run alone; nothing else is in hand now."""
         job = self.alone.take()
         if job is not None:
             pool = self.blocking if self.kinds.blocks(job) else self.awaiting
@@ -119,7 +121,10 @@ class Waiting:
             self._start(job, pool)
 
     def _isolate(self, jobs: Sequence[Job]) -> None:
-        """Have the first of these run when nothing else does, and give everything else back."""
+        """Give all but the first of these back, and have that one run when nothing else is in hand.
+
+        What has ended or was given back, and is not written yet, would be lost with it.
+        """
         rest = popped(self.awaiting.backlog) + popped(self.blocking.backlog)
         if jobs and not self.alone.is_on:
             self.alone.wait(jobs[0])
@@ -127,8 +132,7 @@ class Waiting:
         for job in (*rest, *jobs):
             self._release(job, 0)
         self._take_back()
-        if not self.awaiting.running and not self.blocking.running:
-            self.start_alone()
+        self._hand.when_last(self._start_alone)
 
     def _watch(self, seconds: float = STALL) -> None:
         """Look, in some time, whether what waits for a slot or a thread should go elsewhere."""

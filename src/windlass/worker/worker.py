@@ -295,7 +295,7 @@ class Worker:
             await self._burst.stop()
         deadline = time.monotonic() + self._settings.shutdown_timeout
         await _within(_left(deadline), self._fetcher.stop())
-        self._runner.release_backlog()
+        self._runner.waiting.release()
         await self._runner.drain(max(deadline - time.monotonic(), 0))
         await self._acker.drain(_left(deadline))
         await self._acker.stop()
