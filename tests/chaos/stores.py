@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -145,6 +146,70 @@ def cluster() -> Iterator[Site]:
 def sentinel() -> Iterator[Site]:
     with serve_sentinel() as group:
         yield of_sentinels(group)
+
+
+LOST = 0.3
+"""Seconds of what a store acknowledges, before it is set back to what it had then."""
+
+
+def of_snapshots(server: Server) -> Site:
+    """It comes back from a crash with what its last snapshot has; it must keep no file but this."""
+
+    def forget() -> None:
+        tell(server.port, "SAVE")
+        time.sleep(LOST)
+        crash(server)
+
+    return _forgetful(server.url, forget)
+
+
+def of_lagging_sentinels(group: Sentinels) -> Site:
+    """The replica that takes over does not have what the master acknowledged last."""
+
+    def forget() -> None:
+        master = group.master()
+        [replica] = [server for server in group.servers if server is not master]
+        _lag_behind(replica)
+        master.kill()
+        if not wait_until(lambda: group.master() is replica):
+            raise Unhealthy("nobody took over")
+        _follow_again(replica)
+        group.heal()
+
+    return _forgetful(group.url, forget)
+
+
+def of_lagging_cluster(cluster: Cluster) -> Site:
+    """As under Sentinel, one of the masters after the other."""
+    chance = Random()
+
+    def forget() -> None:
+        slot = chance.randrange(SLOTS)
+        master = cluster.master_of(slot)
+        replica = cluster.replica_of(master)
+        _lag_behind(replica)
+        master.kill()
+        if not wait_until(lambda: cluster.master_of(slot) is replica):
+            raise Unhealthy("nobody took over")
+        _follow_again(replica)
+        cluster.heal()
+
+    return _forgetful(cluster.url, forget)
+
+
+def _lag_behind(replica: Server) -> None:
+    """Let a replica not get what its master is told from now on, for a while."""
+    tell(replica.port, "CONFIG", "SET", "masterauth", "wrong")
+    tell(replica.port, "CLIENT", "KILL", "TYPE", "master")
+    time.sleep(LOST)
+
+
+def _follow_again(replica: Server) -> None:
+    tell(replica.port, "CONFIG", "SET", "masterauth", "")
+
+
+def _forgetful(url: str, forget: Callable[[], None]) -> Site:
+    return Site(url, (StoreHarm("loss", partial(asyncio.to_thread, forget)),))
 
 
 SITES: Mapping[str, Callable[[], AbstractContextManager[Site]]] = {

@@ -186,7 +186,7 @@ async def test_two_stores_do_not_see_each_other(two: tuple[str, str]) -> None:
     assert await state_of(other, "job") is None
     assert await other.claim({"q": 10}, 10, 30_000, "w") == []
     await put(other, "job", unique="key", queue="q")
-    assert (await claim_one(other, queue="q")).fence == (await claim_one(one, queue="q")).fence
+    assert (await claim_one(other, queue="q")).id == (await claim_one(one, queue="q")).id
     assert await one.cancel(["job"]) == {"job"}
     assert await state_of(other, "job") is State.ACTIVE
     await one.pause("q")

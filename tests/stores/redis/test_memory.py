@@ -167,7 +167,7 @@ async def test_lost_jobs_are_rescued(store: RedisStore, server: Server) -> None:
 
 async def test_a_lost_answer_to_a_claim_is_given_again(store: RedisStore, server: Server) -> None:
     await put(store, "a", "b")
-    terms = Terms(LEASE, "w", "token", "", CLAIM_BYTES, 0)
+    terms = Terms(LEASE, "w", "token", 0, CLAIM_BYTES, 0)
     first = await store._shards[0]._claim({"default": 10}, 10, terms)
     with full(server):
         again = await store._shards[0]._claim({"default": 10}, 10, terms)

@@ -39,7 +39,7 @@ async def claim(
     limit: int,
     lease: int,
     worker: str,
-    beyond: int | str,
+    beyond: int,
     most_bytes: int,
 ) -> list[Job]:
     """Jobs from queues in the order of preference, with one call to a shard for all of its own."""
@@ -47,7 +47,7 @@ async def claim(
     if len(shards) == 1 and len(queues) <= MOST_QUEUES:
         if not queues:
             return []
-        return (await shards[0].claim(queues, limit, lease, worker, "", most_bytes)).jobs
+        return (await shards[0].claim(queues, limit, lease, worker, beyond, most_bytes)).jobs
     stops = [(shard, queue) for queue in queues for shard in spread.of_queue(queue)]
     stops = await _with_work(shards, lookout, stops)
     taken: list[Job] = []

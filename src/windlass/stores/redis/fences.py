@@ -1,4 +1,4 @@
-"""Fences of several shards, of which each counts by itself."""
+"""The greatest fence that was seen: what a server has forgotten, its callers may still know."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ from ...core.model import Job
 class Fences:
     """The greatest fence that was seen, for the next one to go beyond.
 
-    A job that is deleted and made anew may get to another shard; its fences go on growing. With
-    one shard there is nothing to compare.
+    A server goes by its clock as well (see `next_fence` in `lua/shared/index.lua`). This helps
+    where that of another server is behind: one that took over, or that of the shard of a former
+    job of the same id.
     """
 
-    def __init__(self, shards: int) -> None:
-        self._greatest = 0 if shards > 1 else None
-
-    @property
-    def floor(self) -> int | str:
-        return "" if self._greatest is None else self._greatest
+    def __init__(self) -> None:
+        self.floor = 0
 
     def note(self, jobs: Sequence[Job]) -> None:
-        if self._greatest is not None:
-            self._greatest = max([self._greatest, *(job.fence for job in jobs)])
+        self.floor = max([self.floor, *(job.fence for job in jobs)])

@@ -38,7 +38,7 @@ class Rigging:
         several = SHARDS if settings.topology == "cluster" else 1
         self._transport = transport
         self._channel = f"{settings.namespace}:{settings.db}:wake"
-        self._fences = Fences(several)
+        self._fences = Fences()
         self._shards = [
             Shard(
                 Places(n, several),

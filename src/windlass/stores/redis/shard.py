@@ -80,7 +80,7 @@ class Terms(NamedTuple):
     lease: int
     worker: str
     token: str
-    beyond: Word
+    beyond: int
     most_bytes: int
     elsewhere: int
 
@@ -151,7 +151,7 @@ class Shard(Sight):
         limit: int,
         lease: int,
         worker: str,
-        beyond: Word = "",
+        beyond: int = 0,
         most_bytes: int = CLAIM_BYTES,
         elsewhere: int = 0,
     ) -> Taken:
@@ -251,7 +251,7 @@ class Shard(Sight):
 
     # -- upkeep --------------------------------------------------------------------------
 
-    async def rescue(self, limit: int, lease: int, worker: str, beyond: Word = "") -> list[Job]:
+    async def rescue(self, limit: int, lease: int, worker: str, beyond: int = 0) -> list[Job]:
         words: list[Word] = [limit, lease, worker, beyond]
         now, ids, records = await self.run("rescue", (), words)
         return self._read(ids, records, await self._sides_of(ids, records), now + lease)

@@ -23,12 +23,12 @@ async def rescue(
     limit: int,
     lease: int,
     worker: str,
-    beyond: int | str,
+    beyond: int,
 ) -> list[Job]:
     """Jobs whose lease ran out, longest ago first, over all shards."""
     limit = min(limit, LARGEST_CALL)
     if len(shards) == 1:
-        return await shards[0].rescue(limit, lease, worker)
+        return await shards[0].rescue(limit, lease, worker, beyond)
     ends = await lookout.ask(range(len(shards)), lambda number: shards[number].expired(limit))
     oldest = sorted((end, number) for number, found in ends.items() for end in found)[:limit]
     taken: dict[int, list[Job]] = {}

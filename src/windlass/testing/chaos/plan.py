@@ -36,6 +36,8 @@ class ChaosPlan(msgspec.Struct, frozen=True, kw_only=True):
     """how far the clocks of some workers are off"""
     patience: float = 90.0
     """all jobs must have ended so long after the last fault"""
+    forgets: bool = False
+    """whether what befalls the store makes it lose what it has acknowledged: fewer rules hold"""
     wrap: str = ""
     """a function, as module:name, through which all see the store: to break it, and be found out"""
     seed: int = 0

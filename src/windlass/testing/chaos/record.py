@@ -28,13 +28,14 @@ Harm = Literal[
     "slow",
     "failover",
     "takeover",
+    "loss",
     "memory",
     "disk",
 ]
 """SIGKILL, SIGSTOP, SIGCONT or SIGTERM to a process; or something that befell the store.
 
-A failover is in good order; a takeover is that of a dead master's replica. Memory and disk: the
-store had none left."""
+A failover is in good order; a takeover is that of a dead master's replica. After a loss the store
+is in an earlier state. Memory and disk: the store had none left."""
 PROCESS: Final = frozenset({"kill", "stop", "continue", "end"})
 """What is done to a process."""
 

@@ -28,10 +28,14 @@ class Breach(NamedTuple):
         return f"{self.rule}: {self.text}"
 
 
-def check(events: Sequence[Event], outcome: Outcome) -> list[Breach]:
-    """Every breach of every rule; none is what is wanted."""
+def check(events: Sequence[Event], outcome: Outcome, *, forgets: bool = False) -> list[Breach]:
+    """Every breach of every rule; none is what is wanted.
+
+    A store that `forgets` what it has acknowledged is judged by the rules that hold even then.
+    """
     trace = traced(events, outcome)
-    return [Breach(rule.__name__, text) for rule in RULES for text in rule(trace)]
+    rules = RULES_IN_SPITE_OF_LOSSES if forgets else RULES
+    return [Breach(rule.__name__, text) for rule in rules for text in rule(trace)]
 
 
 def nothing_accepted_is_lost(trace: Trace) -> Iterator[str]:
@@ -85,6 +89,18 @@ def fences_only_grow(trace: Trace) -> Iterator[str]:
         for before, after in pairwise(starts):
             if after.fence == before.fence:
                 yield f"{id} was started twice with the fence {after.fence}"
+
+
+def no_fence_repeats(trace: Trace) -> Iterator[str]:
+    """Not even where nobody knows any more that it was given: it may be known elsewhere."""
+    for id, starts in trace.starts.items():
+        effects = trace.effects.get(id, ())
+        nodes = {(start.fence, start.node) for start in starts}
+        nodes |= {(effect.fence, effect.node) for effect in effects}
+        started = Counter(start.fence for start in starts)
+        for fence, number in Counter(fence for fence, _ in nodes).items():
+            if number > 1 or started[fence] > 1:
+                yield f"the fence {fence} of {id} was given {max(number, started[fence])} times"
 
 
 def limits_hold(trace: Trace) -> Iterator[str]:
@@ -181,6 +197,7 @@ RULES: Final[tuple[Rule, ...]] = (
     what_was_completed_is_completed,
     a_completed_job_has_run,
     fences_only_grow,
+    no_fence_repeats,
     limits_hold,
     no_tick_is_left_out,
     dependents_come_after_parents,
@@ -188,3 +205,11 @@ RULES: Final[tuple[Rule, ...]] = (
     a_unique_key_has_one_live_job,
     counters_tell_the_truth,
 )
+
+RULES_IN_SPITE_OF_LOSSES: Final[tuple[Rule, ...]] = (
+    nothing_is_there_twice,
+    fences_only_grow,
+    no_fence_repeats,
+    counters_tell_the_truth,
+)
+"""Those that hold of a store that was set back to an earlier state, too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from random import Random, SystemRandom
 from time import monotonic
@@ -54,7 +54,7 @@ async def run(
             seconds = monotonic() - began
     if keep is not None:
         keep(history)
-    return judge(seconds, history.events, history.outcome)
+    return judge(seconds, history.events, history.outcome, forgets=plan.forgets)
 
 
 async def _run(
@@ -68,7 +68,7 @@ async def _run(
         await _begun(trouble, store, folder if crew.has_server else None, plan.patience)
         await trouble.run()
         await _heal(crew, store)
-        outcome = await _outcome(store, plan.patience)
+        outcome = await _outcome(store, plan)
     finally:
         # Those who still work end in good order: the place is about to go.
         await asyncio.to_thread(crew.dismiss, list(crew.members))
@@ -114,7 +114,7 @@ async def _insisting(store: Store) -> None:
             await asyncio.sleep(LOOK)
 
 
-async def _quiet(store: Store, patience: float) -> None:
+async def _quiet(store: Store, patience: float, over: Container[State]) -> None:
     """Wait until no job is left that could still do something, or for too long."""
     until = monotonic() + patience
     while monotonic() < until:
@@ -123,24 +123,27 @@ async def _quiet(store: Store, patience: float) -> None:
         except StoreUnavailable:
             await asyncio.sleep(LOOK)
             continue
-        if not any(n for queue in queues for s, n in queue.counts.items() if s not in FINISHED):
+        if not any(n for queue in queues for s, n in queue.counts.items() if s not in over):
             return
         await asyncio.sleep(LOOK)
 
 
-async def _outcome(store: Store, patience: float) -> Outcome:
+async def _outcome(store: Store, plan: ChaosPlan) -> Outcome:
     """What there is when all is quiet.
 
     On Redis a tick may come late, half a minute after its scheduler died between two steps. So one
     that is left out is waited for, and what changes during the look is looked at again.
     """
-    until = monotonic() + patience
+    schedules = {} if plan.forgets else TICKS
+    # What a job waits for may be forgotten, in another part of the store than the job.
+    over = FINISHED | {State.BLOCKED} if plan.forgets else FINISHED
+    until = monotonic() + plan.patience
     while True:
-        await _quiet(store, patience)
+        await _quiet(store, plan.patience, over)
         before, jobs, after = await store.queues(), await _jobs(store), await store.queues()
-        is_late = any(left_out([job.id for job in jobs], TICKS))
+        is_late = any(left_out([job.id for job in jobs], schedules))
         if (before == after and not is_late) or monotonic() > until:
-            return Outcome(jobs, after, dict.fromkeys(QUEUES, LIMIT), TICKS)
+            return Outcome(jobs, after, dict.fromkeys(QUEUES, LIMIT), schedules)
         await asyncio.sleep(LONG_LOOK if is_late else LOOK)
 
 

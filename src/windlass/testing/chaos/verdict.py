@@ -45,10 +45,12 @@ class Verdict(msgspec.Struct, frozen=True):
         return times[min(int(len(times) * part), len(times) - 1)] if times else None
 
 
-def judge(seconds: float, events: Sequence[Event], outcome: Outcome) -> Verdict:
+def judge(
+    seconds: float, events: Sequence[Event], outcome: Outcome, *, forgets: bool = False
+) -> Verdict:
     faults = Counter(event.kind for event in events if isinstance(event, Fault))
     effects = Counter(event.job for event in events if isinstance(event, Effect))
-    breaches = check(events, outcome)
+    breaches = check(events, outcome, forgets=forgets)
     broken = Counter(breach.rule for breach in breaches)
     return Verdict(
         seconds,

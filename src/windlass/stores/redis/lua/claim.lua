@@ -3,7 +3,7 @@
 -- KEYS  those of the shard, line and later set of each queue, then the worker's token
 -- ARGV  call, queues (in the order of preference), then
 --       the lease in milliseconds, the worker, the token of this claim,
---       the most jobs in all, the most due jobs to make pending, the fence to go beyond or "",
+--       the most jobs in all, the most due jobs to make pending, the fence to go beyond,
 --       the most bytes, how many jobs the worker got elsewhere by this claim,
 --       the most jobs of each queue
 -- Returns fence, time, "1" if this is the repetition of a claim whose answer was lost, ids, and

@@ -2,7 +2,7 @@
 --
 -- KEYS  those of the shard
 -- ARGV  call, queues (none), then the most jobs, the lease in milliseconds, the worker,
---       the fence to go beyond or ""
+--       the fence to go beyond
 -- Returns time, ids, and the records with their new owner.
 -- include: keys call queues variadic codes record ids index traits rate lanes groups turns standing
 

@@ -64,14 +64,12 @@ local function next_place(number)
   return redis.call('HINCRBY', META, 'back', number) - number + 1
 end
 
--- A fence that is greater than all before it. Of several shards each counts by itself: there it
--- also goes by the time and by what the caller has seen, so that it is greater than what another
--- shard gave to a former job of the same id.
+-- A fence that is greater than all before it, those included that this server has forgotten: writes that
+-- a failover or a crash has lost, or that another shard knows of a former job of the same id. So it goes by
+-- the clock, and by what the caller has seen. No server makes as many claims in a millisecond.
+-- define: FENCES_A_MILLISECOND 1024
 local function next_fence(beyond)
-  local step = 1
-  if beyond ~= '' then
-    local last = tonumber(redis.call('HGET', META, 'fence') or 0)
-    step = math.max(last, tonumber(beyond), NOW * 1024) - last + 1
-  end
+  local last = tonumber(redis.call('HGET', META, 'fence') or 0)
+  local step = math.max(last, tonumber(beyond), NOW * FENCES_A_MILLISECOND) - last + 1
   return redis.call('HINCRBY', META, 'fence', string.format('%.0f', step))
 end
