@@ -16,22 +16,26 @@ Each second step can be repeated without harm, so that whoever finds an old note
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...core.model import Receipt
 from ...core.states import LIVE
-from ...errors import StoreUnavailable
+from ...errors import StoreError, StoreUnavailable
 from .arrivals import Arrival, is_fresh, key_of, let_in, note_of, pack
 from .edges import Ending
 from .io import Word
+from .lookout import Lookout
 from .parents import Parents, Told, dependent, depends
 from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, pack_id, unpack_id
 from .replies import Owed
 from .shard import Accepted, Answer, Shard
 from .spread import Spread
 from .together import together
+
+log = logging.getLogger("windlass")
 
 
 class Claim(NamedTuple):
@@ -53,6 +57,11 @@ class Claim(NamedTuple):
         return self.name.encode(), pack_id(self.owner)
 
 
+def owed_name(kind: str, value: bytes) -> str:
+    """The name in a note of what is owed."""
+    return unpack_id(value) if kind == "i" else value.decode()
+
+
 class Acceptance(NamedTuple):
     """What became of jobs that came in."""
 
@@ -68,10 +77,13 @@ class Acceptance(NamedTuple):
 class Names:
     """Takes and gives up names at their homes."""
 
-    def __init__(self, shards: Sequence[Shard], spread: Spread, parents: Parents) -> None:
+    def __init__(
+        self, shards: Sequence[Shard], spread: Spread, parents: Parents, lookout: Lookout
+    ) -> None:
         self._shards = shards
         self._spread = spread
         self._parents = parents
+        self._lookout = lookout
 
     def remote(self, job: Arrival, shard: int) -> int:
         """The flags of a job: which of its names are at home elsewhere, and whether it is held
@@ -163,7 +175,7 @@ class Names:
                 and not receipts[n]
                 and (kind == "i" or key_of(jobs[n]) is not None)
             ]
-            for claim, holder in await self.reserve(claims):
+            for claim, holder in await self._reserve_owed(claims):
                 job = jobs[claim.job]
                 receipts[claim.job] = Receipt(holder, duplicate=True)
                 if kind == "u" and flags[claim.job] & REMOTE_ID:
@@ -280,6 +292,45 @@ class Names:
             for position, holder in zip(answer[::2], answer[1::2], strict=True):
                 refused.append((group[position], unpack_id(holder)))
         return refused
+
+    async def _reserve_owed(self, claims: Sequence[Claim]) -> list[tuple[Claim, str]]:
+        """Take names, those included whose holders have ended and did not come to give them up."""
+        refused = await self.reserve(claims)
+        if not refused:
+            return refused
+        owed = await self._owed_by(refused)
+        try:
+            for shard, note in owed:
+                await self.settle_owed(shard, note)
+        except StoreError as error:
+            log.warning("a name that is owed cannot be given up yet: %s", error)
+            return refused
+        names = {(kind, name) for _, (kind, _, name) in owed}
+        again = [claim for claim, _ in refused if (claim.kind, claim.name) in names]
+        held = [each for each in refused if (each[0].kind, each[0].name) not in names]
+        return [*held, *(await self.reserve(again) if again else ())]
+
+    async def _owed_by(self, refused: Sequence[tuple[Claim, str]]) -> list[tuple[Shard, Owed]]:
+        """Which of the names that were refused are owed by their holders, by the notes in those
+        shards that answer."""
+        wanted = [(claim.kind, holder, claim.name) for claim, holder in refused]
+        fields = [kind.encode() + pack_id(holder) for kind, holder, _ in wanted]
+        answers = await self._lookout.ask(
+            range(len(self._shards)),
+            lambda number: self._shards[number].send("HMGET", "outbox", *fields),
+        )
+        return [
+            (self._shards[number], note)
+            for number, values in answers.items()
+            for note, value in zip(wanted, values, strict=True)
+            if value is not None and owed_name(note[0], value) == note[2]
+        ]
+
+    async def settle_owed(self, shard: Shard, note: Owed) -> None:
+        """Give up a name, unless a later job of the same id has it by now."""
+        kind, id, name = note
+        await self.withdraw(shard, id, name, REMOTE_ID if kind == "i" else REMOTE_KEY)
+        await shard.send("HDEL", "outbox", kind.encode() + pack_id(id))
 
     async def free(self, claims: Sequence[Claim]) -> None:
         keyed = [(claim, (claim.kind, self._spread.home(claim.name))) for claim in claims]

@@ -6,17 +6,18 @@ See `names` for what is noted, and when.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from time import monotonic
 from typing import Final, NamedTuple
 
 import msgspec
 
-from ...errors import StoreError
-from .arrivals import NEW
+from ...errors import StoreError, StoreUnavailable
+from .arrivals import NEW, RESTORED
 from .changes import COMING
 from .held import Held, read_held
 from .lookout import Lookout
-from .names import Claim, Names
+from .names import Claim, Names, owed_name
 from .packing import Packed, insert_words, read_waits, restore_words
 from .parents import Dependent, Parents, Told, told_words
 from .record import HELD_BACK, REMOTE_ID, REMOTE_KEY, UNREADABLE, pack_id, unpack_id
@@ -30,6 +31,20 @@ log = logging.getLogger("windlass")
 DAMAGED: Final = (*UNREADABLE, msgspec.DecodeError)
 STALE: Final = 30_000
 """Milliseconds after which a note counts as left behind."""
+
+OWED: Final = "ui"
+"""The kinds of notes of names that are to be given up; these are due at once."""
+
+PAGE: Final = 100
+MOST_PAGES: Final = 20
+TIME: Final = 0.5
+"""Seconds after which one call begins no further page: who rescues has more to do."""
+
+BEGINNING: Final = b"0"
+SOME: Final = -1
+"""Among the shards that are away: one of them all, nobody knows which."""
+
+LEFT: Final = "a step that was left behind is still to be ended"
 
 
 class Note(NamedTuple):
@@ -46,10 +61,10 @@ class Note(NamedTuple):
         return unpack_id(self.raw)
 
     def owed_name(self) -> str:
-        return unpack_id(self.value) if self.kind == "i" else self.value.decode()
+        return owed_name(self.kind, self.value)
 
-    def since(self) -> int:
-        return int.from_bytes(self.value[:8], "big")
+    def is_stale(self, now: int) -> bool:
+        return now - int.from_bytes(self.value[:8], "big") >= STALE
 
     def key(self) -> str:
         return self.value[8:].decode()
@@ -70,17 +85,95 @@ class Note(NamedTuple):
         return Dependent(self.id, held.queue, shard, parents, runs_anyway, moved=not new)
 
 
-async def redrive(
-    shards: Sequence[Shard], names: Names, parents: Parents, ticks: Ticks, lookout: Lookout
-) -> None:
-    """Carry out the second steps of whoever did not come to it, where they can be."""
-    found = await lookout.ask(range(len(shards)), lambda number: _left_behind(shards[number]))
-    for number, notes in found.items():
-        try:
-            for note in notes:
-                await _drive(shards[number], names, parents, ticks, lookout, note)
-        except StoreError as error:
-            log.warning("steps that were left behind are still to be ended: %s", error)
+class Page(NamedTuple):
+    """Some notes of an outbox that are due, and where the next page begins."""
+
+    notes: Sequence[Note]
+    next: bytes
+
+
+class Outbox:
+    """Carries out the second steps of whoever did not come to it, where they can be.
+
+    It goes round: each call begins where the last one ended, so that nothing is hidden behind notes
+    that cannot be driven yet.
+    """
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        names: Names,
+        parents: Parents,
+        ticks: Ticks,
+        lookout: Lookout,
+    ) -> None:
+        self._shards = shards
+        self._names = names
+        self._parents = parents
+        self._ticks = ticks
+        self._lookout = lookout
+        self._from: dict[int, bytes] = {}
+        """of each shard, where in its outbox the next page begins"""
+
+    async def redrive(self) -> None:
+        """A page of each shard, and more as long as there is time."""
+        until = monotonic() + TIME
+        left: Collection[int] = range(len(self._shards))
+        away: set[int] = set()
+        for _ in range(MOST_PAGES):
+            pages = await self._lookout.ask(left, self._page)
+            for number, page in pages.items():
+                await self._drive_all(self._shards[number], page.notes, away)
+                self._from[number] = page.next
+            left = [number for number, page in pages.items() if page.next != BEGINNING]
+            if not left or monotonic() > until:
+                return
+
+    async def _page(self, number: int) -> Page:
+        shard = self._shards[number]
+        cursor = self._from.get(number, BEGINNING)
+        cursor, fields = await shard.send("HSCAN", "outbox", cursor, "COUNT", PAGE)
+        pairs = zip(fields[::2], fields[1::2], strict=True)
+        notes = [Note(field[:1].decode("latin-1"), field[1:], value) for field, value in pairs]
+        now = await shard.time() if notes else 0
+        return Page([each for each in notes if each.kind in OWED or each.is_stale(now)], cursor)
+
+    async def _drive_all(self, shard: Shard, notes: Sequence[Note], away: set[int]) -> None:
+        """Drive notes; `away` gets the shards whose absence kept one from being driven."""
+        for note in notes:
+            try:
+                needed = self._needed(note, shard.number)
+                if away.isdisjoint(needed) and not any(map(self._lookout.is_silent, needed)):
+                    await self._settle(shard, note)
+            except DAMAGED as error:
+                await _drop(shard, note, error)
+            except StoreUnavailable as error:
+                log.warning("%s: %s", LEFT, error)
+                away.update({SOME} if SOME in needed else needed - {shard.number})
+            except StoreError as error:
+                log.warning("%s: %s", LEFT, error)
+
+    def _needed(self, note: Note, shard: int) -> set[int]:
+        """The shards that it takes to drive a note, as far as it tells."""
+        if note.kind in (*OWED, NEW, RESTORED):
+            # A later job of the same id may be in any, and so may jobs that wait for this one.
+            return {SOME, *range(len(self._shards))}
+        return {shard, *(self._names.home(claim.name) for claim in _claims(note, shard))}
+
+    async def _settle(self, shard: Shard, note: Note) -> None:
+        if note.kind in OWED:
+            await self._names.settle_owed(shard, (note.kind, note.id, note.owed_name()))
+        elif note.kind == "r":
+            await _replay(shard, self._names, note.id, note.key())
+        elif note.kind == COMING:
+            # It did not come: edges that lead to it do nothing from now on.
+            await shard.send("HDEL", "outbox", COMING.encode() + note.raw)
+        elif note.kind == REKEY:
+            await rekey(shard, self._names, note.id, note.value)
+        elif note.kind == TICK:
+            await self._ticks.go_on(note.value[8:])
+        else:
+            await _let_in(shard, self._names, self._parents, note)
 
 
 async def complete(shard: Shard, names: Names, parents: Parents, kind: str, id: str) -> None:
@@ -95,28 +188,10 @@ async def complete(shard: Shard, names: Names, parents: Parents, kind: str, id: 
         await _drop(shard, note, error)
 
 
-async def _drive(
-    shard: Shard, names: Names, parents: Parents, ticks: Ticks, lookout: Lookout, note: Note
-) -> None:
-    try:
-        if not any(map(lookout.is_silent, _homes(note, names, shard.number))):
-            await _settle(shard, names, parents, ticks, note)
-    except DAMAGED as error:
-        await _drop(shard, note, error)
-
-
 async def _drop(shard: Shard, note: Note, error: Exception) -> None:
     """Nobody can tell what it asks for, and every rescue would stop at it."""
     log.warning("a note of %s is damaged and dropped: %r", note.raw, error)
     await shard.send("HDEL", "outbox", note.kind.encode("latin-1") + note.raw)
-
-
-async def _left_behind(shard: Shard) -> list[Note]:
-    _, fields = await shard.send("HSCAN", "outbox", 0, "COUNT", 100)
-    pairs = zip(fields[::2], fields[1::2], strict=True)
-    notes = [Note(field[:1].decode("latin-1"), field[1:], value) for field, value in pairs]
-    now = await shard.time() if notes else 0
-    return [note for note in notes if note.kind in "ui" or now - note.since() >= STALE]
 
 
 def _claims(note: Note, shard: int) -> list[Claim]:
@@ -137,33 +212,6 @@ def _claims(note: Note, shard: int) -> list[Claim]:
     if held.more & REMOTE_KEY and held.unique is not None and held.live:
         claims.append(Claim("u", held.unique, note.id, 0, held.window))
     return claims
-
-
-def _homes(note: Note, names: Names, shard: int) -> list[int]:
-    return [names.home(claim.name) for claim in _claims(note, shard)]
-
-
-async def _settle(shard: Shard, names: Names, parents: Parents, ticks: Ticks, note: Note) -> None:
-    if note.kind in "ui":
-        await _pay(shard, names, note)
-    elif note.kind == "r":
-        await _replay(shard, names, note.id, note.key())
-    elif note.kind == COMING:
-        # It did not come: edges that lead to it do nothing from now on.
-        await shard.send("HDEL", "outbox", COMING.encode() + note.raw)
-    elif note.kind == REKEY:
-        await rekey(shard, names, note.id, note.value)
-    elif note.kind == TICK:
-        await ticks.go_on(note.value[8:])
-    else:
-        await _let_in(shard, names, parents, note)
-
-
-async def _pay(shard: Shard, names: Names, note: Note) -> None:
-    """Give up a name, unless a later job of the same id has it by now."""
-    flag = REMOTE_ID if note.kind == "i" else REMOTE_KEY
-    await names.withdraw(shard, note.id, note.owed_name(), flag)
-    await shard.send("HDEL", "outbox", note.kind.encode() + note.raw)
 
 
 async def _replay(shard: Shard, names: Names, id: str, key: str) -> None:

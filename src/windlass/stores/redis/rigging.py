@@ -16,6 +16,7 @@ from .keys import SHARDS, Keys, tags
 from .lookout import LIMIT, Lookout
 from .names import Names
 from .opening import Partitions, check_version, misplaced, risks, warn_of_losses
+from .outbox import Outbox
 from .parents import Parents
 from .places import Places
 from .schedules import Schedules, Ticks
@@ -54,7 +55,7 @@ class Rigging:
         self._lookout = Lookout(several, self._errands, blocking=self.blocking)
         self._partitions = Partitions(self._shards[0], self._spread, self._errands)
         self._parents = Parents(self._shards, self._spread)
-        self._names = Names(self._shards, self._spread, self._parents)
+        self._names = Names(self._shards, self._spread, self._parents, self._lookout)
         self._unblocking = Unblocking(self._shards, self._names, self._lookout, self._errands)
         self._inserter = Inserter(
             self._shards, self._spread, self._names, self._parents, self._unblocking
@@ -70,6 +71,7 @@ class Rigging:
         self._ticks = Ticks(
             self._shards, self._spread, self._names, self._parents, self._unblocking
         )
+        self._outbox = Outbox(self._shards, self._names, self._parents, self._ticks, self._lookout)
         self._wakeups = Wakeups(lambda heard: transport.listen(self._channel, heard))
         self._waiting = Waiting(
             self._shards, self._spread, self._partitions, self._lookout, self._wakeups

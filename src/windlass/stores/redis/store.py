@@ -37,7 +37,6 @@ from .heads import oldest
 from .journal import keep_journal, read_journal, trim_journal
 from .lanes import lanes
 from .listing import find
-from .outbox import redrive
 from .record import CODES
 from .replies import stats
 from .rigging import Rigging
@@ -109,7 +108,7 @@ class RedisStore(Rigging):
     # -- upkeep --------------------------------------------------------------------------
 
     async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
-        await redrive(self._shards, self._names, self._parents, self._ticks, self._lookout)
+        await self._outbox.redrive()
         floor = self._fences.floor
         jobs = await rescue(self._shards, self._lookout, limit, lease, worker, floor)
         self._fences.note(jobs)
