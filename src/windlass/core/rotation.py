@@ -9,6 +9,7 @@ rest is for the others.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from heapq import heapify, heapreplace
 from typing import Final, NamedTuple
@@ -129,12 +130,14 @@ class Rotation:
         return self._lanes
 
     def note(self, caps: Mapping[str, int], room: int, queues: Iterable[str]) -> None:
-        """Learn from a claim: `queues` has the queue of each job that it brought."""
+        """Learn from a claim: `queues` has the queue of each job that it brought.
+
+        Some may not be among those that were asked for: what a former claim took, whose answer was
+        lost, comes with the next one.
+        """
         if len(self._lanes) == 1:
             return
-        given = dict.fromkeys(caps, 0)
-        for queue in queues:
-            given[queue] += 1
+        given = Counter(queues)
         for name, most in caps.items():
             lane = self._lanes[name]
             # With no room left it was not asked, and must not lose its turn by that.

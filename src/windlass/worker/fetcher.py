@@ -19,6 +19,7 @@ from ..core.clock import to_ms
 from ..core.model import Job
 from ..core.rotation import Rotation, parse_queues
 from ..core.states import WAITING
+from ..errors import StoreError
 from ..service import Service
 from ..stores.contract import CLAIM_BYTES, Store
 from .gathering import Gathering, gathered
@@ -32,6 +33,8 @@ LONGEST_WAIT: Final = 5.0
 
 HELD_BYTES: Final = 2 * CLAIM_BYTES
 """The most bytes of payload in hand, but for one job: handlers have as much again in arguments."""
+
+NOTHING: Final = frozenset[str]()
 
 NEWS: Final = 1.0
 """How often a busy worker that serves every queue looks for new ones, in seconds."""
@@ -70,6 +73,9 @@ class Fetcher(Service):
         self._shares = Shares()
         self._held: dict[str, float] = {}
         """queues whose first job found no slot of its kind, and until when not to ask them"""
+        self._unanswered = NOTHING
+        """queues of a claim that failed: it may have taken their last jobs, and the next one gives
+        them"""
         self._news: asyncio.Task[None] | None = None
         self._allowed = asyncio.Event()
         self._allowed.set()
@@ -213,7 +219,8 @@ class Fetcher(Service):
         return [
             queue.name
             for queue in await self._store.queues()
-            if not queue.paused and not WAITING.isdisjoint(queue.counts)
+            if queue.name in self._unanswered
+            or (not queue.paused and not WAITING.isdisjoint(queue.counts))
         ]
 
     async def _hand_over(self, caps: Mapping[str, int], room: int) -> Sequence[Job]:
@@ -223,11 +230,15 @@ class Fetcher(Service):
         )
         try:
             jobs = await asyncio.shield(claim)
+        except StoreError:
+            self._unanswered |= frozenset(caps)
+            raise
         except asyncio.CancelledError:
             # What the store has handed over must be taken, or it would be stuck until its
             # lease runs out.
             self._take(await claim)
             raise
+        self._unanswered = NOTHING
         self._take(jobs)
         if self.quiet:
             # It was told so while the store looked for them.

@@ -44,6 +44,10 @@ async def claim(
 ) -> list[Job]:
     """Jobs from queues in the order of preference, with one call to a shard for all of its own."""
     shards, spread, names, lookout = ways
+    if any(shard.has_lost_claims for shard in shards):
+        lost = await _claimed_before(shards, lookout, lease, worker)
+        if lost:
+            return lost
     if len(shards) == 1 and len(queues) <= MOST_QUEUES:
         if not queues:
             return []
@@ -77,6 +81,29 @@ async def claim(
         # What was taken elsewhere must be handed over, or it waits for its lease to end.
         log.warning("nothing could be claimed from some queues: %s", failure)
     return taken
+
+
+async def _claimed_before(
+    shards: Sequence[Shard], lookout: Lookout, lease: int, worker: str
+) -> list[Job]:
+    """What claims of this worker took whose answers were lost, from all shards that are there.
+
+    It is the whole answer: these may be as many jobs as were asked for, and of other queues.
+    """
+    found: list[Job] = []
+    failure: StoreError | None = None
+    for shard in shards:
+        try:
+            while not lookout.is_silent(shard.number):
+                taken = await shard.claimed_before(lease, worker)
+                if taken is None:
+                    break
+                found += taken.jobs
+        except StoreError as error:
+            failure = error
+    if failure is not None and not found and len(shards) == 1:
+        raise failure
+    return found
 
 
 async def _pay(names: Names, shard: Shard, owed: Sequence[Owed]) -> None:

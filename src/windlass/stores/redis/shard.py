@@ -156,7 +156,32 @@ class Shard(Sight):
         elsewhere: int = 0,
     ) -> Taken:
         """Claim jobs, with a fence that is greater than `beyond`; so many came from elsewhere."""
-        token = self._tokens.take(worker)
+        return await self._claim_by(
+            self._tokens.make(), queues, limit, lease, worker, beyond, most_bytes, elsewhere
+        )
+
+    @property
+    def has_lost_claims(self) -> bool:
+        """Whether there were claims, of any worker of this process, whose answers were lost."""
+        return self._tokens.some_are_lost
+
+    async def claimed_before(self, lease: int, worker: str) -> Taken | None:
+        """What a claim of this worker took whose answer was lost, if there was one: from whatever
+        queues it asked for, which need not be those that are asked for now."""
+        token = self._tokens.take_lost(worker)
+        return None if token is None else await self._claim_by(token, {}, 0, lease, worker)
+
+    async def _claim_by(
+        self,
+        token: str,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        beyond: int = 0,
+        most_bytes: int = CLAIM_BYTES,
+        elsewhere: int = 0,
+    ) -> Taken:
         terms = Terms(lease, worker, token, beyond, most_bytes, elsewhere)
         try:
             return await self._claim(queues, limit, terms)
