@@ -115,13 +115,15 @@ class _Move:
         self._held: frozenset[str] = frozenset()
 
     async def run(self) -> Report:
-        more, left = True, list[Left]()
+        more, proved, left = True, False, list[Left]()
         while more:
             await self._take_schedules()
             await self._take_keys()
             await self._drain()
             moved = self._transfer.moved.total()
             more, left = await self._pass()
+            if not more and not proved:
+                more, proved = await self._may_have_missed(left), True
             if more and moved == self._transfer.moved.total():
                 await self._nap(LOOK)
         report = await self._check(left)
@@ -214,6 +216,14 @@ class _Move:
             if page.cursor is None:
                 return more, left
             cursor = page.cursor
+
+    async def _may_have_missed(self, left: Sequence[Left]) -> bool:
+        """Whether the source counts more jobs than have to stay, now that all of it is there.
+
+        A part of it may have been down during the last look, and a listing leaves it out.
+        """
+        await self._source.get([self._name])
+        return await count(self._source) > len(left)
 
     async def _check(self, left: list[Left]) -> Report:
         """Compare what the target was given with what it says that it has."""

@@ -12,6 +12,7 @@ import pytest
 from windlass.errors import CorruptRecord, StoreUnavailable
 from windlass.stores.redis.errands import Errands
 from windlass.stores.redis.lookout import Lookout
+from windlass.stores.redis.together import together
 from windlass.sync import drive
 from windlass.testing.work import until
 
@@ -60,7 +61,7 @@ async def errands() -> AsyncIterator[Errands]:
 
 @pytest.fixture
 def lookout(errands: Errands) -> Lookout:
-    return Lookout(4, errands, blocking=False)
+    return Lookout(4, errands, patience=1.0, blocking=False)
 
 
 async def test_all_that_are_there_answer(lookout: Lookout, shards: Shards) -> None:
@@ -158,12 +159,12 @@ async def test_while_the_event_loop_stood_still_nobody_was_silent(
 
 
 async def test_one_shard_is_asked_without_a_task(errands: Errands, shards: Shards) -> None:
-    assert await Lookout(1, errands, blocking=False).ask([0], shards.answer) == {0: 0}
+    assert await Lookout(1, errands, patience=1.0, blocking=False).ask([0], shards.answer) == {0: 0}
     assert shards.tasks == {asyncio.current_task()}
 
 
 def test_a_blocking_store_asks_one_after_the_other() -> None:
-    lookout = Lookout(3, Errands(blocking=True), blocking=True)
+    lookout = Lookout(3, Errands(blocking=True), patience=1.0, blocking=True)
 
     async def answer(number: int) -> int:
         if number != 2:
@@ -219,3 +220,16 @@ async def test_work_in_the_background_is_not_waited_for_and_its_failure_is_logge
     assert caplog.messages == []
     go_on.set()
     await until(lambda: caplog.messages == ["something: it is down"])
+
+
+def test_calls_that_come_to_nothing_leave_nothing_behind() -> None:
+    async def fails() -> int:
+        raise StoreUnavailable("no answer")
+
+    async def comes_after() -> int:
+        raise AssertionError("it is not made")
+
+    with pytest.raises(StoreUnavailable):
+        drive(together([fails(), comes_after()]))
+    # A coroutine that was never awaited warns here, and a warning fails a test.
+    gc.collect()

@@ -196,7 +196,6 @@ async def test_a_key_that_the_dead_keep_is_given_up_when_they_are_back(
 async def test_a_store_can_be_opened_meanwhile(
     redis_cluster: Cluster, sides: Sides, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # Not the first master: it knows of which version the data are.
     async with outage(redis_cluster, slot=16_383), fresh(redis_cluster.url, **HASTY) as store:
         await store.insert([job(queue) for queue in sides.gone[:2]])
         claimed = await claim_all(store, *sides.gone[:2], *sides.there)

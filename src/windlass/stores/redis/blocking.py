@@ -21,6 +21,7 @@ from ...interrupts import obey
 from .connection import untrusted
 from .fault import Lost, reason
 from .io import CONNECT_LIMIT, Login, greeting, tune, welcome
+from .limits import at_most, is_limited
 from .url import Address
 
 MOST_IDLE: Final = 16
@@ -112,7 +113,11 @@ class Pool:
             self.close(lost.reason)
             return lost
         try:
+            if is_limited():
+                wire.wait_at_most(at_most(self._login.timeout))
             reply = ask(wire, command)
+            if is_limited():
+                wire.wait_at_most(self._login.timeout)
         except (Lost, OSError, HiredisError) as error:
             wire.close()
             self.abandoned += wire.end
@@ -146,7 +151,7 @@ class Pool:
         login = self._login
         wire = Wire(self.address, _plug(self.address, login.tls))
         try:
-            wire.wait_at_most(login.greeting_limit)
+            wire.wait_at_most(at_most(login.greeting_limit))
             replies = wire.ask_all(greeting(login, abandoned))
             wire.end = welcome(login, replies, self.address)
             wire.wait_at_most(login.timeout)
@@ -170,7 +175,7 @@ def _pop(idle: list[Wire]) -> None:
 
 def _plug(address: Address, tls: ssl.SSLContext | None) -> socket.socket:
     try:
-        plain = socket.create_connection(address, CONNECT_LIMIT)
+        plain = socket.create_connection(address, at_most(CONNECT_LIMIT))
     except OSError as error:
         raise Lost(address, reason(error), sent=False) from None
     try:

@@ -10,6 +10,7 @@ from ...core.states import DELETABLE
 from .attempts import Attempts
 from .discarding import discard
 from .edges import Ending
+from .lookout import Lookout, has_all
 from .names import Names
 from .parents import Dependent, Parents
 from .portions import parts
@@ -34,13 +35,16 @@ class Here(NamedTuple):
     queues: dict[str, str]
 
 
-async def locate(shards: Sequence[Shard], ids: Sequence[str]) -> list[Here]:
-    """Where jobs are; each shard's in the order asked, each once."""
+async def locate(shards: Sequence[Shard], lookout: Lookout, ids: Sequence[str]) -> list[Here]:
+    """Where jobs are; each shard's in the order asked, each once. Shards that are down are waited
+    for only if some job is nowhere else."""
     if not ids:
         return []
     asked = list(dict.fromkeys(ids))
-    answers = await together([shard.located(asked) for shard in shards])
-    return [Here(shard, found) for shard, found in zip(shards, answers, strict=True) if found]
+    answers = await lookout.all(
+        lambda number: shards[number].located(asked), lambda answers: has_all(answers, asked)
+    )
+    return [Here(shards[number], found) for number, found in sorted(answers.items()) if found]
 
 
 class Changes:
@@ -54,21 +58,23 @@ class Changes:
         parents: Parents,
         unblocking: Unblocking,
         attempts: Attempts,
+        lookout: Lookout,
     ) -> None:
         self._shards = shards
+        self._lookout = lookout
         self._attempts = attempts
         self._names = names
         self._parents = parents
         self._unblocking = unblocking
 
     async def change(self, script: str, ids: Sequence[str], *words: Word) -> frozenset[str]:
-        found = await locate(self._shards, ids)
+        found = await locate(self._shards, self._lookout, ids)
         return await self._each(
             found, ids, lambda shard, part, queues: shard.change(script, part, queues, *words)
         )
 
     async def delete(self, ids: Sequence[str], states: str, moved: bool) -> frozenset[str]:
-        found = await locate(self._shards, ids)
+        found = await locate(self._shards, self._lookout, ids)
         # In which state a damaged one is nobody knows: it goes if any may.
         done = await self._each(
             found,
@@ -106,10 +112,11 @@ class Changes:
 
     async def replay(self, ids: Sequence[str]) -> frozenset[str]:
         done: set[str] = set()
-        found = await together([shard.related(list(dict.fromkeys(ids))) for shard in self._shards])
+        places = await locate(self._shards, self._lookout, ids)
+        found = await together([here.shard.related(list(here.queues)) for here in places])
         related = {id: spec for answer in found for id, spec in answer.items()}
         for part in _one_by_one(ids, related):
-            for shard, queues in await locate(self._shards, part):
+            for shard, queues in await locate(self._shards, self._lookout, part):
                 for some in parts(list(queues)):
                     here = {id: queues[id] for id in some}
                     if some[0] in related:

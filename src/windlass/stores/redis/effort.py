@@ -10,6 +10,7 @@ from hiredis import ReplyError
 
 from .fault import PASSING, Lost, code, refusal, target, unavailable
 from .io import Io, Link, Word, pack
+from .limits import is_over
 from .proof import Proof
 from .route import Route
 from .scripts import Script
@@ -93,7 +94,7 @@ class Effort:
                 return
         else:
             raise refusal(fault, link.address if link is not None else "its address")
-        if monotonic() - self._started >= self._patience:
+        if monotonic() - self._started >= self._patience or is_over():
             where = fault.where if isinstance(fault, Lost) else link.address if link else ""
             raise unavailable(fault, where, self._patience)
         await self._io.sleep(self._pause * random.uniform(0.5, 1.0))

@@ -98,7 +98,7 @@ class Finisher:
         unknown = [each.id for each in transitions if not each.ref]
         places = {
             id: (here.shard.number, queue)
-            for here in await locate(self._shards, unknown)
+            for here in await locate(self._shards, self._lookout, unknown)
             for id, queue in here.queues.items()
         }
         for each in transitions:

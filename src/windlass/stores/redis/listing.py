@@ -13,11 +13,14 @@ from ...core.model import Job, JobQuery, Page
 from ...core.states import FINISHED, State
 from ..contract import SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
+from .lookout import Lookout
 from .portions import parts
 from .record import CODES, line_score, pack_id, pack_key
 from .replies import Row, read_rows
 from .shard import Shard
-from .together import together
+
+LISTING: Final = 2.0
+"""Seconds for the page of a shard, which may be large."""
 
 LARGEST_ROUND: Final = 200
 QUEUES_AT_ONCE: Final = 50
@@ -30,7 +33,7 @@ TYPES: Final = {**KEY_TYPES, **{state: (*KEY_TYPES[state], str) for state in ORD
 other."""
 
 
-async def find(shards: Sequence[Shard], query: JobQuery) -> Page:
+async def find(shards: Sequence[Shard], lookout: Lookout, query: JobQuery) -> Page:
     found: list[Job] = []
     scanned = 0
     seen: Cursor | None = None
@@ -39,7 +42,7 @@ async def find(shards: Sequence[Shard], query: JobQuery) -> Page:
         while True:
             room = SCAN_BATCH - scanned if query.filters else query.limit - len(found)
             size = min(room, LARGEST_ROUND) + 1
-            rows = await _first(shards, query.queue, state, after, size)
+            rows = await _first(shards, lookout, query.queue, state, after, size)
             for key, job in rows:
                 if len(found) == query.limit or scanned == SCAN_BATCH:
                     return Page(found, seen.encode() if seen else None)
@@ -53,13 +56,22 @@ async def find(shards: Sequence[Shard], query: JobQuery) -> Page:
 
 
 async def _first(
-    shards: Sequence[Shard], queue: str | None, state: State, after: Key | None, size: int
+    shards: Sequence[Shard],
+    lookout: Lookout,
+    queue: str | None,
+    state: State,
+    after: Key | None,
+    size: int,
 ) -> list[Keyed]:
-    """The first `size` jobs after a key, of all shards."""
+    """The first `size` jobs after a key, of all shards that are there."""
     if len(shards) == 1:
         return (await _of_shard(shards[0], queue, state, after, size))[:size]
-    answers = await together([_of_shard(shard, queue, state, after, size) for shard in shards])
-    merged = [keyed for answer in answers for keyed in answer]
+    answers = await lookout.ask(
+        range(len(shards)),
+        lambda number: _of_shard(shards[number], queue, state, after, size),
+        LISTING,
+    )
+    merged = [keyed for answer in answers.values() for keyed in answer]
     return sorted(merged, key=lambda keyed: keyed[0], reverse=state in FINISHED)[:size]
 
 

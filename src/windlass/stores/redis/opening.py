@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
 from ...errors import SchemaMismatch, StoreError, StoreUnavailable
 from .errands import Errands
 from .keys import FIXED, OTHERS
+from .lookout import Lookout
 from .shard import Shard
 from .spread import Spread
 from .transport import Transport
@@ -24,20 +26,30 @@ REFRESH: Final = 5.0
 """Seconds after which a running store asks again which queues have partitions."""
 
 
-async def check_version(shard: Shard) -> None:
-    """Raise `SchemaMismatch` if the data were written by a version that this one cannot read."""
-    stored = await shard.send("HGET", "meta", "version")
-    if stored is None:
-        await shard.send("HSETNX", "meta", "version", VERSION)
-    elif not stored.isdigit():
-        raise StoreError(
-            f"The version of the data in Redis is {stored!r}, which is no number: something else "
-            "has written over it. Use another namespace, or set that field of its meta key right."
-        )
-    elif int(stored) > VERSION:
-        raise SchemaMismatch(
-            f"The data in Redis are of version {int(stored)}, this Windlass knows {VERSION}: "
-            "upgrade it, or use another namespace."
+async def check_version(shards: Sequence[Shard], lookout: Lookout) -> None:
+    """Raise `SchemaMismatch` if the data were written by a version that this one cannot read.
+
+    Every shard tells, so that a store can be opened while some are down.
+    """
+    answers = await lookout.ask(
+        range(len(shards)), lambda number: shards[number].send("HGET", "meta", "version")
+    )
+    for stored in answers.values():
+        if stored is not None and not stored.isdigit():
+            raise StoreError(
+                f"The version of the data in Redis is {stored!r}, which is no number: something "
+                "else has written over it. Use another namespace, or set that field of its meta "
+                "key right."
+            )
+        if stored is not None and int(stored) > VERSION:
+            raise SchemaMismatch(
+                f"The data in Redis are of version {int(stored)}, this Windlass knows {VERSION}: "
+                "upgrade it, or use another namespace."
+            )
+    new = [number for number, stored in answers.items() if stored is None]
+    if new:
+        await lookout.ask(
+            new, lambda number: shards[number].send("HSETNX", "meta", "version", VERSION)
         )
 
 
@@ -103,8 +115,11 @@ class Partitions:
     would never run.
     """
 
-    def __init__(self, shard: Shard, spread: Spread, errands: Errands) -> None:
-        self._shard = shard
+    def __init__(
+        self, shards: Sequence[Shard], spread: Spread, lookout: Lookout, errands: Errands
+    ) -> None:
+        self._shards = shards
+        self._lookout = lookout
         self._spread = spread
         self._errands = errands
         self._asked_at = 0.0
@@ -119,9 +134,14 @@ class Partitions:
                 raise StoreError(
                     f"A queue has at most {self._spread.shards} partitions; got {queue}:{number}."
                 )
-            if number > self._spread.partitions.get(queue, 1):
-                await self._shard.send("HSET", "partitions", queue, number)
-        await self._load()
+        more = {
+            queue: number
+            for queue, number in wanted.items()
+            if number > self._spread.partitions.get(queue, 1)
+        }
+        if more:
+            await self._write(range(len(self._shards)), more)
+            await self._load()
 
     async def refresh(self) -> None:
         """Ask again, in the background, if it is time to; nobody waits for the answer."""
@@ -131,10 +151,28 @@ class Partitions:
             await self._errands.run(what, [self._load()])
 
     async def _load(self) -> None:
+        """Every shard has all of them; one that was down meanwhile is told what it has missed."""
         self._asked_at = time.monotonic()
-        found = await self._shard.send("HGETALL", "partitions")
-        self._spread.partitions = {
+        answers = await self._lookout.ask(range(len(self._shards)), self._kept)
+        found: dict[str, int] = {}
+        for kept in answers.values():
+            for queue, number in kept.items():
+                found[queue] = max(number, found.get(queue, 1))
+        self._spread.partitions = found
+        lacking = [number for number, kept in answers.items() if kept != found]
+        if lacking:
+            await self._write(lacking, found)
+
+    async def _kept(self, number: int) -> dict[str, int]:
+        found = await self._shards[number].send("HGETALL", "partitions")
+        return {
             queue.decode(): int(number)
             for queue, number in zip(found[::2], found[1::2], strict=True)
             if number.isdigit()
         }
+
+    async def _write(self, numbers: Collection[int], partitions: Mapping[str, int]) -> None:
+        words = [word for pair in partitions.items() for word in pair]
+        await self._lookout.ask(
+            numbers, lambda number: self._shards[number].send("HSET", "partitions", *words)
+        )

@@ -52,8 +52,10 @@ class Rigging:
         ]
         self._spread = Spread(several, settings.partitions)
         self._errands = Errands(blocking=self.blocking)
-        self._lookout = Lookout(several, self._errands, blocking=self.blocking)
-        self._partitions = Partitions(self._shards[0], self._spread, self._errands)
+        self._lookout = Lookout(
+            several, self._errands, patience=settings.patience, blocking=self.blocking
+        )
+        self._partitions = Partitions(self._shards, self._spread, self._lookout, self._errands)
         self._parents = Parents(self._shards, self._spread)
         self._names = Names(self._shards, self._spread, self._parents, self._lookout)
         self._unblocking = Unblocking(self._shards, self._names, self._lookout, self._errands)
@@ -65,7 +67,12 @@ class Rigging:
         )
         self._attempts = Attempts(self._shards, self._spread)
         self._changes = Changes(
-            self._shards, self._names, self._parents, self._unblocking, self._attempts
+            self._shards,
+            self._names,
+            self._parents,
+            self._unblocking,
+            self._attempts,
+            self._lookout,
         )
         self._schedules = Schedules(self._shards[0])
         self._ticks = Ticks(
@@ -85,7 +92,7 @@ class Rigging:
 
     async def open(self) -> None:
         await self._transport.open()
-        await check_version(self._shards[0])
+        await check_version(self._shards, self._lookout)
         await self._partitions.open()
         if not self.blocking:
             await warn_of_losses(self._transport)
@@ -97,18 +104,23 @@ class Rigging:
         await self._transport.close()
 
     async def migrate(self) -> Sequence[str]:
-        await check_version(self._shards[0])
+        await check_version(self._shards, self._lookout)
         return ()
 
     async def ping(self) -> None:
-        await self._transport.everywhere("PING")
+        await self._first(lambda shard: shard.time())
 
     async def risks(self) -> Sequence[str]:
         wrong = await together([misplaced(shard) for shard in self._shards])
         return [*await risks(self._transport), *(text for some in wrong for text in some)]
 
     async def now(self) -> int:
-        return await self._shards[0].time()
+        return await self._first(lambda shard: shard.time())
+
+    async def _first(self, question: Callable[[Shard], Coroutine[Any, Any, T]]) -> T:
+        """What a shard answers: the first one, unless that is down."""
+        numbers = range(len(self._shards))
+        return await self._lookout.first(numbers, lambda number: question(self._shards[number]))
 
     async def _ask(
         self, question: Callable[[Shard], Coroutine[Any, Any, T]], limit: float = LIMIT

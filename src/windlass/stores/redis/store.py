@@ -37,6 +37,7 @@ from .heads import oldest
 from .journal import keep_journal, read_journal, trim_journal
 from .lanes import lanes
 from .listing import find
+from .lookout import has_all
 from .record import CODES
 from .replies import stats
 from .rigging import Rigging
@@ -58,13 +59,11 @@ class RedisStore(Rigging):
         return await self._inserter.insert(jobs)
 
     async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
-        answers = await self._ask(lambda shard: shard.get(ids))
+        # What no other shard has may be in one that is silent, so that must be waited for.
+        answers = await self._lookout.all(
+            lambda number: self._shards[number].get(ids), lambda answers: has_all(answers, ids)
+        )
         found = {id: job for answer in answers.values() for id, job in answer.items()}
-        late = [shard for shard in self._shards if shard.number not in answers]
-        if late and not found.keys() >= set(ids):
-            # What no other shard has may be in one of these, so they must be waited for.
-            for answer in await together([shard.get(ids) for shard in late]):
-                found |= answer
         return {id: found[id] for id in ids if id in found}
 
     async def claim(
@@ -100,7 +99,7 @@ class RedisStore(Rigging):
         return await checkpoint(self._shards, self._lookout, states)
 
     async def signal(self, id: str, name: str, value: bytes) -> bool:
-        return await signal(self._shards, id, name, value)
+        return await signal(self._shards, self._lookout, id, name, value)
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
         await self._waiting.wait(queues, timeout)
@@ -126,10 +125,10 @@ class RedisStore(Rigging):
         return await prune(self._shards, self._names, self._lookout, limit)
 
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
-        return await registry.elect(self._shards[0], role, holder, ttl)
+        return await self._first(lambda shard: registry.elect(shard, role, holder, ttl))
 
     async def resign(self, role: str, holder: str) -> None:
-        await registry.resign(self._shards[0], role, holder)
+        await self._ask(lambda shard: registry.resign(shard, role, holder))
 
     async def beat(self, worker: WorkerInfo, ttl: int) -> Order | None:
         return await registry.beat(self._shards[0], worker, ttl)
@@ -190,7 +189,7 @@ class RedisStore(Rigging):
     # -- people --------------------------------------------------------------------------
 
     async def find(self, query: JobQuery) -> Page:
-        return await find(self._shards, query)
+        return await find(self._shards, self._lookout, query)
 
     async def queues(self) -> Sequence[QueueStats]:
         return stats((await self._ask(lambda shard: shard.counts(), COUNTING)).values())

@@ -17,5 +17,13 @@ async def together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         asyncio.get_running_loop()
     except RuntimeError:
         # A blocking store, driven without a loop: nothing here suspends.
-        return [await call for call in calls]
+        return await _in_turn(calls)
     return await asyncio.gather(*calls)
+
+
+async def _in_turn(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    try:
+        return [await call for call in calls]
+    finally:
+        for call in calls:
+            call.close()  # nothing, unless one before it has failed
