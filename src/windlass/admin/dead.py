@@ -58,6 +58,7 @@ async def group_dead(
             task=task,
             limit=min(SCAN_BATCH, most - looked_at),
             cursor=cursor,
+            brief=True,
         )
         page = await store.find(query)
         for job in page.jobs:

@@ -162,7 +162,7 @@ def _names(jobs: Sequence[Job]) -> str:
 
 async def _listed(store: Store, most: int, *states: State, queue: str | None = None) -> list[Job]:
     jobs: list[Job] = []
-    query = JobQuery(states=states, queue=queue, limit=PAGE)
+    query = JobQuery(states=states, queue=queue, limit=PAGE, brief=True)
     while True:
         page = await store.find(query)
         jobs += page.jobs

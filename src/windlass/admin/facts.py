@@ -77,7 +77,9 @@ async def place_in_line(store: Store, job: Job) -> Line | None:
     """How many pending jobs go before this one; None if it is not in line."""
     before, cursor = 0, None
     while before < MOST_COUNTED:
-        query = JobQuery(states=(State.PENDING,), queue=job.queue, limit=SCAN_BATCH, cursor=cursor)
+        query = JobQuery(
+            states=(State.PENDING,), queue=job.queue, limit=SCAN_BATCH, cursor=cursor, brief=True
+        )
         page = await store.find(query)
         for other in page.jobs:
             if other.id == job.id:
@@ -93,7 +95,7 @@ async def held_by(store: Store, worker: str | None) -> int:
     """How many active jobs a worker has, among the first `MOST_COUNTED` of all."""
     held, seen, cursor = 0, 0, None
     while seen < MOST_COUNTED:
-        query = JobQuery(states=(State.ACTIVE,), limit=SCAN_BATCH, cursor=cursor)
+        query = JobQuery(states=(State.ACTIVE,), limit=SCAN_BATCH, cursor=cursor, brief=True)
         page = await store.find(query)
         held += sum(job.worker == worker for job in page.jobs)
         seen += len(page.jobs)

@@ -161,7 +161,9 @@ class _Move:
             await self._turn.keep()
             queues = await self._hold()
             await self._rescue()
-            if not (await self._source.find(JobQuery(states=(State.ACTIVE,), limit=1))).jobs:
+            if not (
+                await self._source.find(JobQuery(states=(State.ACTIVE,), limit=1, brief=True))
+            ).jobs:
                 return
             self._tell(self._stage(queues))
             await self._nap(LOOK)

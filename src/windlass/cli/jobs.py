@@ -53,7 +53,7 @@ def jobs(
     --limit, a line on stderr has the --cursor to go on with.
     """
     chosen = tuple(State(state) for state in dict.fromkeys(states))
-    query = JobQuery(states=chosen, **filters)
+    query = JobQuery(states=chosen, brief=True, **filters)
     with existing(app, url) as found:
         page = ask(found, lambda store: list_jobs(store, query))
     nothing = f"There are no such jobs in {masked(found.url)}."

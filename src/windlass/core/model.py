@@ -277,6 +277,8 @@ class JobQuery(msgspec.Struct, frozen=True, kw_only=True):
     task: str | None = None
     limit: int = 100
     cursor: str | None = None
+    brief: bool = False
+    """without what may be large: payload, result and checkpoint are left empty"""
 
     @property
     def filters(self) -> bool:
@@ -289,11 +291,25 @@ class JobQuery(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+def brief(job: Job) -> Job:
+    """A job without its payload, result and checkpoint."""
+    if not (job.spec.payload or job.result or job.checkpoint):
+        return job
+    spec = msgspec.structs.replace(job.spec, payload=b"")
+    return msgspec.structs.replace(job, spec=spec, result=None, checkpoint=None)
+
+
+def weight(job: Job) -> int:
+    """The bytes of a job that `brief` would leave out."""
+    return len(job.spec.payload) + len(job.result or b"") + len(job.checkpoint or b"")
+
+
 class Page(msgspec.Struct, frozen=True):
     """One page of a listing.
 
     A page may be short, even empty, while `cursor` is not None: a store looks at a
-    bounded number of jobs for one page, however few of them match.
+    bounded number of jobs for one page, however few of them match, and ends it behind the job
+    with which what `brief` leaves out comes to `PAGE_BYTES`.
     """
 
     jobs: Sequence[Job]

@@ -53,6 +53,9 @@ LONGEST_TERM: Final = 60_000
 SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
 
+PAGE_BYTES: Final = 4 * 1024 * 1024
+"""Payloads, results and checkpoints in one page of `find`, but for the last job's."""
+
 MOST_COUNTED: Final = 10_000
 """Where `lanes` may stop counting the jobs of one lane."""
 

@@ -26,7 +26,8 @@ class Oversight(Protocol):
         scheduled and retry ones by due time. Active jobs come in the order in which they
         were claimed (jobs of one claim by id), blocked ones by id, finished ones newest
         first. A job that stays where it is is listed exactly once. A cursor that this store
-        did not give is `InvalidOption`.
+        did not give is `InvalidOption`. A store that is several servers leaves out what is on
+        those that are away.
         """
 
     async def queues(self) -> Sequence[QueueStats]:

@@ -70,7 +70,9 @@ class Looker:
         return Look(situation=situation, active=active, failed=failed, points=points, opened=known)
 
     async def _jobs(self, state: State) -> Sequence[Job]:
-        return (await list_jobs(self._store, JobQuery(states=(state,), limit=MOST_JOBS))).jobs
+        return (
+            await list_jobs(self._store, JobQuery(states=(state,), limit=MOST_JOBS, brief=True))
+        ).jobs
 
     async def _failed(self) -> Sequence[Job]:
         dead, retry = await asyncio.gather(self._jobs(State.DEAD), self._jobs(State.RETRY))

@@ -73,6 +73,7 @@ class Jobs:
             task=checked_name(asked.task, "name of a task") if asked.task else None,
             limit=asked.limit or PAGE,
             cursor=asked.cursor or None,
+            brief=True,
         )
         page = await call.store.find(query)
         jobs = [job_message(job, brief=True) for job in page.jobs]

@@ -178,6 +178,7 @@ async def change_round(
         task=asked_task(where.task),
         limit=most,
         cursor=place.cursor,
+        brief=not where.argument,
     )
     done = await change_some(call.store, change, query, passes, dry=dry)
     more = done.cursor is not None

@@ -62,6 +62,7 @@ async def find_jobs(call: Call[JobsQuery, None]) -> JobPage:
         task=asked_task(asked.task),
         limit=asked.limit,
         cursor=asked.cursor,
+        brief=not (asked.preview or asked.argument),
     )
     found = await scan(call.store, query, sieve_of(call.site, asked))
     return page_of(found, previews(call.site, found.jobs) if asked.preview else {})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ...core.model import Job, JobQuery, Page
+from ...core.model import Job, JobQuery, Page, brief, weight
 from ...core.states import FINISHED, State
-from ..contract import SCAN_BATCH
+from ..contract import PAGE_BYTES, SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .shelf import Shelf
 
@@ -18,13 +18,15 @@ TYPES: Final = {**KEY_TYPES, **BY_ID}
 
 def find(shelf: Shelf, query: JobQuery) -> Page:
     found: list[Job] = []
+    size = 0
     seen: Cursor | None = None
     for scanned, (cursor, job) in enumerate(_listing(shelf, query)):
-        if len(found) == query.limit or scanned == SCAN_BATCH:
+        if len(found) == query.limit or scanned == SCAN_BATCH or size >= PAGE_BYTES:
             return Page(found, seen.encode() if seen else None)
         seen = cursor
         if query.matches(job):
-            found.append(job)
+            found.append(brief(job) if query.brief else job)
+            size += weight(found[-1])
     return Page(found)
 
 

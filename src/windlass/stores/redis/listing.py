@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ...core.model import Job, JobQuery, Page
+from ...core.model import Job, JobQuery, Page, brief, weight
 from ...core.states import FINISHED, State
-from ..contract import SCAN_BATCH
+from ..contract import PAGE_BYTES, SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .lookout import Lookout
 from .portions import parts
@@ -35,7 +35,7 @@ other."""
 
 async def find(shards: Sequence[Shard], lookout: Lookout, query: JobQuery) -> Page:
     found: list[Job] = []
-    scanned = 0
+    scanned = heft = 0
     seen: Cursor | None = None
     for state, start in plan(query, TYPES):
         after = start
@@ -44,12 +44,13 @@ async def find(shards: Sequence[Shard], lookout: Lookout, query: JobQuery) -> Pa
             size = min(room, LARGEST_ROUND) + 1
             rows = await _first(shards, lookout, query.queue, state, after, size)
             for key, job in rows:
-                if len(found) == query.limit or scanned == SCAN_BATCH:
+                if len(found) == query.limit or scanned == SCAN_BATCH or heft >= PAGE_BYTES:
                     return Page(found, seen.encode() if seen else None)
                 scanned += 1
                 after, seen = key, Cursor(state, key)
                 if query.matches(job):
-                    found.append(job)
+                    found.append(brief(job) if query.brief else job)
+                    heft += weight(found[-1])
             if len(rows) < size:
                 break
     return Page(found)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...core.model import Job, JobQuery, Page
+from ...core.model import Job, JobQuery, Page, brief, weight
 from ...core.states import FINISHED, State
-from ..contract import SCAN_BATCH
+from ..contract import PAGE_BYTES, SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .operation import Operation, Row, Statement
 from .rows import TOP_PRIORITY, to_job
+
+LARGEST_STEP: Final = 200
+"""Jobs that one statement looks at: each may have some megabytes."""
 
 LOWEST: Final = -(2**63)
 HIGHEST: Final = 2**63 - 1
@@ -25,20 +28,26 @@ two can give out places at one moment."""
 
 def find(query: JobQuery) -> Operation[Page]:
     found: list[Job] = []
-    scanned = 0
+    scanned = size = 0
     seen: Cursor | None = None
-    for state, after in plan(query, TYPES):
-        room = SCAN_BATCH - scanned if may_skip(query, state) else query.limit - len(found)
-        name = "find_finished" if state in FINISHED else f"find_{state}"
-        rows = yield Statement(name, _params(query, state, after, room + 1))
-        for row in rows:
-            if len(found) == query.limit or scanned == SCAN_BATCH:
-                return Page(found, seen.encode() if seen else None)
-            scanned += 1
-            job = to_job(row)
-            seen = Cursor(state, _key(state, row, job))
-            if query.matches(job):
-                found.append(job)
+    for state, start in plan(query, TYPES):
+        after, more = start, True
+        while more:
+            room = SCAN_BATCH - scanned if may_skip(query, state) else query.limit - len(found)
+            most = min(room, LARGEST_STEP) + 1
+            name = "find_finished" if state in FINISHED else f"find_{state}"
+            rows = yield Statement(name, _params(query, state, after, most))
+            for row in rows:
+                if len(found) == query.limit or scanned == SCAN_BATCH or size >= PAGE_BYTES:
+                    return Page(found, seen.encode() if seen else None)
+                scanned += 1
+                job = to_job(row)
+                after = _key(state, row, job)
+                seen = Cursor(state, after)
+                if query.matches(job):
+                    found.append(brief(job) if query.brief else job)
+                    size += weight(found[-1])
+            more = len(rows) == most
     return Page(found)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...core.model import JobQuery, Spec
+from ...core.model import Job, JobQuery, Spec, brief, weight
 from ...core.states import State
 from ...errors import InvalidOption
-from ...stores.contract import SCAN_BATCH, Store
+from ...stores.contract import PAGE_BYTES, SCAN_BATCH, Store
 from ..clock import FakeClock
 from ..jobs import (
     REACHABLE,
@@ -168,3 +168,45 @@ async def test_a_cursor_is_good_for_another_handle(store: Store, another_store: 
     cursor = (await store.find(JobQuery(limit=2))).cursor
     page = await another_store.find(JobQuery(limit=9, cursor=cursor))
     assert ids(page.jobs) == ["c", "d", "e"]
+
+
+MEBIBYTE = 1024 * 1024
+
+
+async def test_a_page_ends_where_its_jobs_are_large(store: Store) -> None:
+    names = [f"job-{n}" for n in range(7)]
+    await store.insert([new_job(name, Spec("work", bytes(MEBIBYTE))) for name in names])
+    found, query = list[Job](), JobQuery(limit=100)
+    while True:
+        page = await store.find(query)
+        found += page.jobs
+        assert sum(map(weight, page.jobs)) <= PAGE_BYTES + MEBIBYTE
+        if page.cursor is None:
+            break
+        assert page.jobs
+        query = JobQuery(limit=100, cursor=page.cursor)
+    assert [(job.id, len(job.spec.payload)) for job in found] == [(id, MEBIBYTE) for id in names]
+
+
+async def test_a_brief_listing_leaves_out_what_may_be_large(store: Store) -> None:
+    for size in (10, 10_000):
+        for state in REACHABLE:
+            spec = Spec("work", bytes(size), labels={"size": str(size)})
+            await bring(store, f"{state}-{size}", state, spec, queue=f"{state}-{size}")
+        [job] = await claim(store, 1, queue=f"{State.PENDING}-{size}")
+        assert await store.checkpoint([(job.lease, bytes(size))]) == {job.id}
+    whole = {job.id: job for job in await listing(store)}
+    page = await store.find(JobQuery(limit=100, brief=True))
+    assert len(page.jobs) == len(whole) > len(REACHABLE)
+    for job in page.jobs:
+        assert weight(job) == 0
+        assert job == brief(whole[job.id])
+    assert any(weight(job) > 10_000 for job in whole.values())
+
+
+async def test_many_large_jobs_are_one_brief_page(store: Store) -> None:
+    names = [f"job-{n}" for n in range(7)]
+    await store.insert([new_job(name, Spec("work", bytes(MEBIBYTE))) for name in names])
+    page = await store.find(JobQuery(limit=100, brief=True))
+    assert [job.id for job in page.jobs] == names
+    assert page.cursor is None
