@@ -10,7 +10,7 @@ thousand of them a second its rounds are a real cost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -302,6 +302,17 @@ def brief(job: Job) -> Job:
 def weight(job: Job) -> int:
     """The bytes of a job that `brief` would leave out."""
     return len(job.spec.payload) + len(job.result or b"") + len(job.checkpoint or b"")
+
+
+def until_heavy(entries: Iterable[Entry], most: int) -> list[Entry]:
+    """The first entries, up to the one with which their jobs come to so many bytes."""
+    found: list[Entry] = []
+    for entry in entries:
+        found.append(entry)
+        most -= weight(entry.job)
+        if most <= 0:
+            break
+    return found
 
 
 class Page(msgspec.Struct, frozen=True):

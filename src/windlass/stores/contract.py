@@ -54,7 +54,8 @@ SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
 
 PAGE_BYTES: Final = 4 * 1024 * 1024
-"""Payloads, results and checkpoints in one page of `find`, but for the last job's."""
+"""Payloads, results and checkpoints in one page of `find` or of the journal, but for those of the
+last job."""
 
 MOST_COUNTED: Final = 10_000
 """Where `lanes` may stop counting the jobs of one lane."""
@@ -290,7 +291,8 @@ class Store(Oversight, Protocol):
 
         An entry whose step is not visible yet may come later than one with a later `at`, but
         it comes: none is passed over. Entries of one moment come in any order. May give fewer
-        than there are: a store bounds one call.
+        than there are: a store bounds one call, and ends it behind the entry with which the jobs
+        come to `PAGE_BYTES`.
         """
 
     async def trim_journal(self, entries: Sequence[Entry]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from ...core.model import Entry, Job
+from ...core.model import Entry, Job, until_heavy
+from ..contract import PAGE_BYTES
 
 
 class Journal:
@@ -22,7 +23,7 @@ class Journal:
             self._lines[key] = Entry(key, at, job, ran)
 
     def read(self, limit: int) -> Sequence[Entry]:
-        return list(itertools.islice(self._lines.values(), limit))
+        return until_heavy(itertools.islice(self._lines.values(), limit), PAGE_BYTES)
 
     def trim(self, entries: Sequence[Entry]) -> None:
         for entry in entries:

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from ...core.dependents import unknown_parent
-from ...core.model import Job, NewJob, Receipt
+from ...core.model import Job, NewJob, Receipt, weight
 from ...core.schedule import following
 from ...core.unique import Clash, clash
 from ...errors import StoreError, StoreUnavailable
@@ -18,7 +18,7 @@ from .names import Names
 from .outbox import complete
 from .packing import pack_new, pack_restored
 from .parents import Parents, first_reasons, parent_words, reason_for
-from .portions import parts
+from .portions import LARGEST_WRITE, light_parts
 from .record import unpack_id
 from .rivals import CLASH, Replaced, Rivalry, Rivals, may_clash
 from .shard import Shard
@@ -59,7 +59,7 @@ class Inserter:
         self._unblocking = unblocking
 
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
-        if len(jobs) <= LARGEST_INSERT:
+        if len(jobs) <= 1 or (len(jobs) <= LARGEST_INSERT and heft(jobs) <= LARGEST_WRITE):
             return await self._insert(jobs) if jobs else ()
         if not any(job.spec.parents for job in jobs):
             return await _in_steps(jobs, self._insert)
@@ -235,7 +235,7 @@ async def _in_steps(
     jobs: Sequence[A], accept: Callable[[Sequence[A]], Awaitable[Sequence[Receipt]]]
 ) -> Sequence[Receipt]:
     receipts: list[Receipt] = []
-    for part in parts(jobs, LARGEST_INSERT):
+    for part in light_parts(jobs, _weight, LARGEST_INSERT):
         try:
             receipts += await accept(part)
         except StoreError as error:
@@ -246,6 +246,15 @@ async def _in_steps(
                 "the same call again stores the others."
             ) from error
     return receipts
+
+
+def heft(jobs: Sequence[NewJob]) -> int:
+    """The bytes of all payloads."""
+    return sum([len(job.spec.payload) for job in jobs])
+
+
+def _weight(job: Arrival) -> int:
+    return len(job.spec.payload) if isinstance(job, NewJob) else weight(job)
 
 
 def _by_parents(jobs: Sequence[NewJob]) -> Iterator[Sequence[NewJob]]:

@@ -13,9 +13,13 @@ from .lookout import Lookout
 from .portions import LARGEST_CALL, parts
 from .record import UNREADABLE, Sides, read
 from .shard import Shard
+from .sight import SHOWN
 from .together import together
 
 log = logging.getLogger("windlass")
+
+READING: Final = 2.0
+"""Seconds for the entries of a shard, which may be large."""
 
 SIDES: Final = ("large", "result", "error", "progress", "checkpoint", "mail")
 
@@ -29,7 +33,10 @@ async def keep_journal(shards: Sequence[Shard], on: bool) -> None:
 async def read_journal(shards: Sequence[Shard], lookout: Lookout, limit: int) -> list[Entry]:
     """The oldest entries of all shards but those that are down, whose turn comes later."""
     limit = min(limit, LARGEST_CALL)
-    answers = await lookout.ask(range(len(shards)), lambda number: _read(shards[number], limit))
+    room = SHOWN // len(shards)
+    answers = await lookout.ask(
+        range(len(shards)), lambda number: _read(shards[number], limit, room), READING
+    )
     return list(islice(merge(*answers.values(), key=lambda entry: entry.at), limit))
 
 
@@ -44,8 +51,8 @@ async def trim_journal(shards: Sequence[Shard], entries: Sequence[Entry]) -> Non
             await shards[shard].run_on("trim_journal", ["journal"], part)
 
 
-async def _read(shard: Shard, limit: int) -> list[Entry]:
-    found = await shard.send("XRANGE", "journal", "-", "+", "COUNT", limit)
+async def _read(shard: Shard, limit: int, room: int) -> list[Entry]:
+    found = await shard.run_on("read_journal", ["journal"], [limit, room])
     entries: list[Entry] = []
     for number, values in found:
         try:

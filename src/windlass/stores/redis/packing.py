@@ -7,7 +7,9 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
-from ...core.model import DAY_MS, Conflict, Job, NewJob, Transition, encode_spec
+import msgspec
+
+from ...core.model import DAY_MS, Conflict, Job, NewJob, Spec, Transition, encode_spec
 from ...core.states import State
 from .io import Word
 from .mail import pack_mail
@@ -105,9 +107,15 @@ def pack_new(job: NewJob, more: int = 0) -> Packed:
     conflict = 0 if job.unique is None else CONFLICTS[job.conflict]
     if len(spec) > LARGEST_INLINE:
         flags |= HAS_LARGE
-        spec, large = b"", spec
+        spec, large = _head(job.spec), spec
     begin = _BEGIN.pack(PENDING, flags, job.priority, more, conflict, len(queue))
     return Packed(with_traits(begin + queue + extra + spec, traits), large)
+
+
+def _head(spec: Spec) -> bytes:
+    """A large spec without its payload, if that makes it small."""
+    head = encode_spec(msgspec.structs.replace(spec, payload=b""))
+    return head if len(head) <= LARGEST_INLINE else b""
 
 
 def pack_restored(job: Job, more: int = 0) -> Packed:
@@ -118,7 +126,7 @@ def pack_restored(job: Job, more: int = 0) -> Packed:
         (job.due != job.created_at, HAS_DUE, pack_number(job.due)),
         (job.spec.keep != DAY_MS, HAS_KEEP, pack_number(job.spec.keep)),
         (job.unique is not None, HAS_UNIQUE, _sized(_LENGTH, (job.unique or "").encode())),
-        (len(spec) <= LARGEST_INLINE, 0, spec),
+        (True, 0, spec if len(spec) <= LARGEST_INLINE else _head(job.spec)),
         (job.worker is not None, HAS_RUN, pack_run(job)),
         (job.finished_at is not None, HAS_DONE, pack_number(job.finished_at or 0)),
     ]

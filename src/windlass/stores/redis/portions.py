@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 LARGEST_CALL: Final = 500
 """The most jobs that one script looks at, so that none holds up the others for long."""
+
+LARGEST_WRITE: Final = 2 * 1024 * 1024
+"""The most bytes of payloads or results that one script takes, but for the last one's."""
 
 T = TypeVar("T")
 
@@ -14,3 +17,25 @@ T = TypeVar("T")
 def parts(values: Sequence[T], size: int = LARGEST_CALL) -> Iterator[Sequence[T]]:
     """Values in portions that one script may have."""
     return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def light_parts(
+    values: Sequence[T], weight: Callable[[T], int], size: int = LARGEST_CALL
+) -> Iterator[Sequence[T]]:
+    """The same, of values that may be large."""
+    for part in parts(values, size):
+        yield from _light(part, weight)
+
+
+def _light(values: Sequence[T], weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    if sum(map(weight, values)) <= LARGEST_WRITE:
+        yield values
+        return
+    start = total = 0
+    for at, value in enumerate(values):
+        total += weight(value)
+        if total >= LARGEST_WRITE:
+            yield values[start : at + 1]
+            start, total = at + 1, 0
+    if start < len(values):
+        yield values[start:]

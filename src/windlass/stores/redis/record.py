@@ -47,7 +47,8 @@ GHOST: Final = 8
 BIAS: Final = 1 << 52
 PRIORITY_STEP: Final = 1 << 44
 LARGEST_INLINE: Final = 4096
-"""A spec above this is kept beside the record: what is rewritten at each step stays small."""
+"""A spec above this is kept beside the record: what is rewritten at each step stays small. In the
+record is the same spec without its payload, if that is small: a listing needs no more."""
 
 _HEAD: Final = Struct(">qQBBBBIH")
 _RUN: Final = Struct(">Hqq")
@@ -118,12 +119,18 @@ class Sides(NamedTuple):
 NO_SIDES: Final = Sides()
 
 
+NOT_SHOWN: Final = decode_spec(b"")
+"""In the place of a large spec that was not asked for, or is lost."""
+
+
 UNREADABLE: Final = (struct.error, ValueError, IndexError)
 """What reading a damaged record may raise."""
 
 
-def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) -> Job:
-    """The job in a record."""
+def read(
+    raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0, *, brief: bool = False
+) -> Job:
+    """The job in a record; of a brief one the payload is of no interest."""
     created, _, state, flags, priority, _, attempt, length = _HEAD.unpack_from(record)
     at = HEAD_SIZE + length
     queue = unpack_queue(record[HEAD_SIZE:at])
@@ -148,9 +155,13 @@ def read(raw_id: bytes, record: bytes, sides: Sides = NO_SIDES, ref: int = 0) ->
         last -= length
         worker = record[last : last + length].decode(errors="replace")
     awaits, mail = read_mail(sides.mail)
+    if not flags & HAS_LARGE or (brief and at < last):
+        spec = decode_spec(record[at:last])
+    else:
+        spec = NOT_SHOWN if sides.large is None else decode_spec(sides.large)
     return Job(
         id=unpack_id(raw_id),
-        spec=decode_spec(record[at:last] if sides.large is None else sides.large),
+        spec=spec,
         queue=queue,
         state=STATES[state],
         priority=priority,

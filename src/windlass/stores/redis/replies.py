@@ -59,13 +59,18 @@ def read_lane_rows(values: Sequence[Any]) -> Iterator[LaneRow]:
         yield LaneRow(queue, name, limits, holders, waiting)
 
 
-def read_rows(values: Sequence[Any], ref: int) -> Iterator[Row]:
+def looked_at(values: Sequence[Any]) -> int | None:
+    """How many jobs a script looked at that had no room for more; None if it came to its end."""
+    return int(values[-1]) if len(values) % ROW_SIZE else None
+
+
+def read_rows(values: Sequence[Any], ref: int, *, brief: bool = False) -> Iterator[Row]:
     """The jobs in an answer of ten values each (see `lua/shared/show.lua`)."""
-    for at in range(0, len(values), ROW_SIZE):
+    for at in range(0, len(values) - ROW_SIZE + 1, ROW_SIZE):
         raw, record, until, *rest = values[at : at + ROW_SIZE]
         sides = Sides(None if until is None else int(until), *rest)
         try:
-            row = Row(read(raw, record, sides, ref), place_of(record))
+            row = Row(read(raw, record, sides, ref, brief=brief), place_of(record))
         except UNREADABLE as error:
             log.warning("job %s is damaged and left out: %s", unpack_id(raw), error)
             continue

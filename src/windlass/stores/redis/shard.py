@@ -18,7 +18,7 @@ from .io import Word
 from .keys import Keys, attempts_of
 from .packing import NOBODY, Follower, Packed, finish_words, insert_words, pack_plain
 from .places import Places
-from .portions import parts
+from .portions import light_parts, parts
 from .record import (
     NO_SIDES,
     Claimed,
@@ -34,12 +34,16 @@ from .record import (
 )
 from .replies import Owed, read_owed, read_receipts, wanted_sides
 from .sight import Sight
+from .together import together
 from .tokens import Tokens
 from .transport import Transport
 
 LARGEST_CLAIM: Final = 500
 LARGEST_PROMOTION: Final = 250
 PLAIN_KEYS: Final = 4
+LARGE_SIDES: Final = frozenset({"large", "results", "checkpoints", "mail"})
+SIDES_AT_ONCE: Final = 2
+"""So many of these, which may have a megabyte each, one command fetches."""
 LOOKED_AT: Final = 1_000
 """So many active jobs one script looks at, for those of one worker."""
 
@@ -223,8 +227,12 @@ class Shard(Sight):
         """Large specs and what former attempts left, for the few that have any."""
         sides = [NO_SIDES] * len(ids)
         for name, field, positions in wanted_sides(records):
-            values = await self.send("HMGET", name, *(ids[n] for n in positions))
-            for n, value in zip(positions, values, strict=True):
+            at_once = SIDES_AT_ONCE if name in LARGE_SIDES else len(positions)
+            some = list(parts(positions, at_once))
+            answers = await together(
+                [self.send("HMGET", name, *(ids[n] for n in part)) for part in some]
+            )
+            for n, value in zip(positions, chain.from_iterable(answers), strict=True):
                 sides[n] = sides[n]._replace(**{field: value})
         return sides
 
@@ -243,7 +251,7 @@ class Shard(Sight):
         owed: list[Owed] = []
         endings: list[Ending] = []
         # From the end: what is released later goes before what was released.
-        for part in reversed(list(parts(transitions))):
+        for part in reversed(list(light_parts(transitions, _result_size))):
             ordered, words = finish_words(part)
             queues = list({each.queue: None for each in part})
             lost, owing, ended = await self.run("finish", queues, words, again=again)
@@ -261,7 +269,7 @@ class Shard(Sight):
 
     async def checkpoint(self, states: Sequence[tuple[Lease, bytes]]) -> frozenset[str]:
         held: set[str] = set()
-        for part in parts(states):
+        for part in light_parts(states, lambda state: len(state[1])):
             words = chain.from_iterable(
                 (pack_id(lease.id), pack_number(lease.fence), left) for lease, left in part
             )
@@ -331,6 +339,10 @@ class Shard(Sight):
 
     async def pause(self, queue: str, *, paused: bool) -> None:
         await self.run("pause", [queue], [int(paused)])
+
+
+def _result_size(transition: Transition) -> int:
+    return 0 if transition.result is None else len(transition.result)
 
 
 def queues_of(jobs: Sequence[NewJob | Job]) -> list[str]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from ...core.clock import Clock
-from ...core.model import Job, Spec
+from ...core.model import Job, Spec, brief, decode_spec
 from ...core.states import REPLAYABLE, State
 from .access import Access
 from .keys import Keys
 from .places import Places
-from .portions import parts
+from .portions import LARGEST_CALL, parts
 from .record import (
     CODES,
     HAS_LARGE,
     HEAD_SIZE,
+    NOT_SHOWN,
     STATE_AT,
     STATES,
     UNREADABLE,
@@ -28,7 +31,7 @@ from .record import (
     remote_key,
     unpack_queue,
 )
-from .replies import FLAGS_AT, LaneRow, read_lane_rows, read_rows
+from .replies import FLAGS_AT, LaneRow, Row, looked_at, read_lane_rows, read_rows
 from .together import together
 from .transport import Transport
 
@@ -40,6 +43,23 @@ HEADS_AT_ONCE: Final = 50
 
 SCRIPTS_AT_ONCE: Final = 4
 """So many of these are sent without waiting for an answer: others must get their turn."""
+
+
+SHOWN: Final = 2 * 1024 * 1024
+"""The bytes that one script shows, but for the last job's."""
+
+SPECS_AT_ONCE: Final = 2
+"""So many large specs are fetched at once."""
+
+
+class Show(NamedTuple):
+    """What to show of jobs: so many bytes, and 1 to leave out what may be large."""
+
+    most_bytes: int = SHOWN
+    brief: int = 0
+
+
+ALL: Final = Show()
 
 
 class Known(NamedTuple):
@@ -69,10 +89,32 @@ class Sight(Access):
 
     async def get(self, ids: Sequence[str]) -> dict[str, Job]:
         found: dict[str, Job] = {}
-        for part in parts(ids):
-            rows = await self.run("get", (), [pack_id(id) for id in part])
-            found |= {row.job.id: row.job for row in read_rows(rows, self.ref)}
+        left = list(ids)
+        while left:
+            jobs, number = await self.some(left, ALL)
+            found |= jobs
+            left = left[number:]
         return found
+
+    async def some(self, ids: Sequence[str], show: Show) -> tuple[dict[str, Job], int]:
+        """The first of these jobs, as many as there is room for; how many were looked at."""
+        asked = ids[:LARGEST_CALL]
+        values = await self.run("get", (), [*show, *map(pack_id, asked)])
+        rows = await self.read_shown(values, show)
+        return {row.job.id: row.job for row in rows}, looked_at(values) or len(asked)
+
+    async def read_shown(self, values: Sequence[Any], show: Show) -> list[Row]:
+        """The jobs in an answer. A brief one lacks the specs of some that are beside records."""
+        rows = list(read_rows(values, self.ref, brief=bool(show.brief)))
+        if not show.brief:
+            return rows
+        lacking = [n for n, row in enumerate(rows) if row.job.spec is NOT_SHOWN]
+        for part in parts(lacking, SPECS_AT_ONCE):
+            ids = [pack_id(rows[n].job.id) for n in part]
+            for n, spec in zip(part, await self.send("HMGET", "large", *ids), strict=True):
+                job = msgspec.structs.replace(rows[n].job, spec=decode_spec(spec or b""))
+                rows[n] = rows[n]._replace(job=job)
+        return [row._replace(job=brief(row.job)) for row in rows]
 
     async def next_work(self, queues: Sequence[str]) -> int | None:
         """Milliseconds until one of these queues, or any if none is named, has work."""
@@ -130,11 +172,16 @@ class Sight(Access):
                 related[id] = spec
         return related
 
-    async def blocked(self, after: str | None, limit: int) -> dict[str, Job]:
-        """The first blocked jobs by id."""
+    async def blocked(
+        self, after: str | None, limit: int, show: Show
+    ) -> tuple[dict[str, Job], bool]:
+        """The first blocked jobs by id, and whether there was no room for others."""
         low = "-" if after is None else f"({after}"
         found = await self.send("ZRANGEBYLEX", "blocked", low, "+", "LIMIT", 0, limit)
-        return await self.get([id.decode() for id in found])
+        if not found:
+            return {}, False
+        jobs, number = await self.some([id.decode() for id in found], show)
+        return jobs, number < len(found)
 
     async def remote_keys(self, ids: Sequence[str]) -> dict[str, str]:
         """The unique keys that other shards keep for these jobs, of those that can be replayed."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from ...core.model import Entry
+from ...core.model import Entry, until_heavy, weight
+from ..contract import PAGE_BYTES
 from .operation import Bulk, Operation, Statement, one
 from .rows import json_array, to_jobs
+
+FEW: Final = 8
 
 
 def is_kept() -> Operation[bool]:
@@ -25,6 +29,18 @@ def keep(on: bool) -> Operation[None]:
 
 
 def read(limit: int) -> Operation[Sequence[Entry]]:
+    """A few entries first, which tell how many of their size may be asked for."""
+    few = min(limit, FEW)
+    entries = yield from _first(few)
+    if len(entries) == few < limit:
+        average = sum(weight(entry.job) for entry in entries) // few + 1
+        more = min(limit, PAGE_BYTES // average)
+        if more > few:
+            entries = yield from _first(more)
+    return until_heavy(entries, PAGE_BYTES)
+
+
+def _first(limit: int) -> Operation[list[Entry]]:
     rows = yield Statement("read_journal", {"limit": limit})
     return [
         Entry(str(row[0]), row[1], job, bool(row[2])) for row in rows for job in to_jobs([row[3:]])

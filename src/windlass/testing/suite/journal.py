@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from ...core.model import Entry, Failure, Progress, Spec, Transition
+from ...core.model import Entry, Failure, Progress, Spec, Transition, weight
 from ...core.states import AFTER_ACTIVE, FINISHED, State
-from ...stores.contract import Store
+from ...stores.contract import PAGE_BYTES, Store
 from ..clock import FakeClock
 from ..jobs import (
     BOOM,
@@ -272,3 +272,17 @@ async def test_two_readers_at_once_lose_nothing(store: Store, another_store: Sto
     await asyncio.gather(work(), hand_over(store), hand_over(another_store))
     await hand_over(store)
     assert seen == {job.id for job in jobs}
+
+
+async def test_one_look_is_bounded_by_bytes(store: Store) -> None:
+    await store.keep_journal(True)
+    names = [f"job-{n}" for n in range(12)]
+    for name in names:
+        await bring(store, name, State.COMPLETED, Spec("work", bytes(PAGE_BYTES // 8)))
+    seen = list[str]()
+    while entries := await store.read_journal(ALL):
+        size = sum(weight(entry.job) for entry in entries)
+        assert size <= PAGE_BYTES + PAGE_BYTES // 8
+        seen += ids(entries)
+        await store.trim_journal(entries)
+    assert sorted(seen) == sorted(names)

@@ -1,13 +1,13 @@
--- Lists active jobs, claim by claim, whole claims only.
+-- Lists active jobs, claim by claim, whole claims only; of these the caller asks for brief rows.
 --
 -- KEYS  those of the shard
--- ARGV  call, queues (none), then the number of jobs after which no other claim is begun, and
+-- ARGV  call, queues (none), what to show (see show), then the number of jobs after which no other claim is begun, and
 --       the fence to begin with
 -- Returns the last fence looked at (nil if there was none after it), then ten values for each
 -- job (see show).
 -- include: keys call queues variadic codes ids waits show
 
-local most, fence = tonumber(ARGV[FIRST]), ARGV[FIRST + 1]
+local most, fence = tonumber(ARGV[OWN]), ARGV[OWN + 1]
 local bound, seen = fence, 0
 while seen < most do
   local found = redis.call('ZRANGEBYSCORE', CLAIMS, bound, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)

@@ -1,13 +1,13 @@
 -- Lists finished jobs of one state, newest first.
 --
 -- KEYS  those of the shard
--- ARGV  call, queues (none), then the most jobs, the state, and where to go on: time and place of
+-- ARGV  call, queues (none), what to show (see show), then the most jobs, the state, and where to go on: time and place of
 --       the last job seen (16 bytes), and its id if it is of this shard, or ""
 -- Returns ten values for each (see show).
 -- include: keys call queues variadic codes ids waits show
 
 local LISTS = { [DONE_COMPLETED] = COMPLETED, [DONE_DEAD] = DEAD, [DONE_CANCELLED] = CANCELLED }
-local most, state, after = tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1]), ARGV[FIRST + 2]
+local most, state, after = tonumber(ARGV[OWN]), tonumber(ARGV[OWN + 1]), ARGV[OWN + 2]
 
 -- The newest of each term (see index), until there are as many as asked for of both together.
 local lists = {}
@@ -51,5 +51,5 @@ while #ids < most do
     ids[#ids + 1], beside = string.sub(other, 18), beside + 1
   end
 end
-for n, record in ipairs(many(JOBS, ids)) do show(ids[n], record) end
+show_all(ids)
 return rows

@@ -3,7 +3,7 @@
 --   created i8, place I8 (+ BIAS), state B, flags B, priority B, more flags B, attempt I4,
 --   queue (length H; empty stands for the default queue)
 --   then what its flags say: DUE due i8, KEEP keep i8, UNIQUE key (length H)
---   then the spec (empty if it is LARGE)
+--   then the spec (if it is LARGE, without its payload, or empty if that is large too)
 --   then RUN worker, its length H, fence i8, started i8; DONE finished i8
 
 local function parse(id, record)
