@@ -126,10 +126,14 @@ def _need(extra: str, url: str, *drivers: str) -> None:
         raise MissingExtra(f"{scheme}:// needs an extra: pip install 'windlass[{extra}]'.")
 
 
-REDIS_SCHEMES = tuple(
-    f"{engine}{topology}"
-    for engine in ("redis", "rediss", "valkey", "valkeys")
-    for topology in ("", "+sentinel", "+cluster")
+REDIS_SCHEMES = (
+    *(
+        f"{engine}{topology}"
+        for engine in ("redis", "rediss", "valkey", "valkeys")
+        for topology in ("", "+sentinel", "+cluster")
+    ),
+    "redis+unix",
+    "valkey+unix",
 )
 
 _OPENERS: Mapping[str, Callable[[str, Clock | None, bool], Store]] = {

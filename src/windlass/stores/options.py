@@ -14,6 +14,9 @@ from ..errors import InvalidOption, seconds
 
 MOST_CONNECTIONS: Final = 1000
 
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds for a connection to be made, if the URL does not say."""
+
 
 class Options(Mapping[str, str]):
     """The settings of one URL; `of` says in errors whose, as in "a Redis URL"."""
@@ -57,6 +60,10 @@ class Options(Mapping[str, str]):
         if number < least:
             raise InvalidOption(f"{name} in {self.of} must be at least {least:g} seconds.")
         return number
+
+    def connecting(self, default: float = CONNECT_TIMEOUT) -> float:
+        """`connect_timeout`: name, connection, TLS and greeting of a server, all together."""
+        return self.seconds("connect_timeout", default, least=0.05)
 
     def connections(self, name: str, default: int) -> int:
         number = natural(self.get(name, str(default)))

@@ -18,7 +18,6 @@ from tests.servers.redis_sentinel import Sentinels
 from tests.servers.server import Server
 from tests.stores.redis.transports import COUNT_ONCE, ECHO, ONE, script
 from windlass.errors import StoreError, StoreUnavailable
-from windlass.stores.redis.blocking import MOST_IDLE
 from windlass.stores.redis.transport import Transport, open_transport
 from windlass.stores.redis.url import parse
 from windlass.sync import drive
@@ -47,9 +46,12 @@ def test_many_threads_each_get_their_own_replies(redis_server: Server) -> None:
         assert all(threads.map(ask, range(3_000)))
 
 
-def test_idle_connections_are_few_and_gone_after_close(redis_server: Server) -> None:
+def test_connections_are_few_and_gone_after_close(redis_server: Server) -> None:
     together = threading.Barrier(24)
-    with connected(redis_server.url) as transport, ThreadPoolExecutor(24) as threads:
+    with (
+        connected(f"{redis_server.url}?connections=5") as transport,
+        ThreadPoolExecutor(24) as threads,
+    ):
         slow = script("local n = 0 for i = 1, 300000 do n = n + i end return n")
 
         def ask(_: int) -> object:
@@ -57,7 +59,11 @@ def test_idle_connections_are_few_and_gone_after_close(redis_server: Server) -> 
             return drive(transport.run(0, slow, [], []))
 
         assert len(set(threads.map(ask, range(24)))) == 1
-        assert 1 < connections(redis_server.port) <= MOST_IDLE
+        made = tell(redis_server.port, "INFO", "stats")["total_connections_received"]
+        assert len(set(threads.map(ask, range(24)))) == 1
+        assert 1 < connections(redis_server.port) <= 5
+        # They are kept, and none is made anew for the next calls but the two that ask here.
+        assert tell(redis_server.port, "INFO", "stats")["total_connections_received"] <= made + 2
     assert wait_until(lambda: connections(redis_server.port) == 0)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from statistics import median
 
 import pytest
 
@@ -18,7 +19,8 @@ from windlass.testing.jobs import LEASE, claim_all
 MEBIBYTE = 1024 * 1024
 NUMBER = 60
 LONGEST = 50.0
-"""Milliseconds for one script; the best of some tries, as neighbours take time as well."""
+"""Milliseconds for a script: half of them, in the best of some tries, for neighbours take time as
+well. One that did the work of all would be the only one."""
 
 LARGEST_REPLY = 24 * MEBIBYTE
 """What a claim may bring, and some more."""
@@ -47,9 +49,9 @@ async def quick(server: Server, step: Callable[[], Awaitable[object]]) -> None:
     for _ in range(TRIES):
         with timed(server.port) as took:
             await step()
-        longest = {name: max(times) for name, times in took.items()}
-        log.info("%s", longest)
-        worst = min(worst, max(longest.values(), default=0.0))
+        usual = {name: median(times) for name, times in took.items()}
+        log.info("%s", usual)
+        worst = min(worst, max(usual.values(), default=0.0))
         if worst < LONGEST:
             return
     assert worst < LONGEST
@@ -99,13 +101,13 @@ async def test_looks_and_writes_are_bounded_by_bytes(server: Server, store: Redi
     await quick(server, lambda: pages(False))
     with timed(server.port) as took:
         assert await store.checkpoint([(job.lease, bytes(MEBIBYTE)) for job in claimed]) == set(ids)
-    assert max(took["checkpoint"]) < 2 * LONGEST
+    assert median(took["checkpoint"]) < LONGEST
     await store.renew([job.lease for job in claimed], 1)
     await quick(server, rescue)
     claimed = list(await store.rescue(NUMBER, LEASE, "r"))
     with timed(server.port) as took:
         assert await store.finish(moves(claimed)) == set(ids)
-    assert max(took["finish"]) < 2 * LONGEST
+    assert median(took["finish"]) < LONGEST
     for brief in (False, True):
         await quick(server, lambda brief=brief: pages(brief))  # type: ignore[misc]
     await quick(server, lambda: store.read_journal(500))

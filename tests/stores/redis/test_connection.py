@@ -15,7 +15,8 @@ from tests.servers.server import Server
 from windlass.errors import StoreError
 from windlass.stores.redis.connection import AsyncIo, Connection
 from windlass.stores.redis.fault import Lost
-from windlass.stores.redis.io import Login, pack
+from windlass.stores.redis.io import pack
+from windlass.stores.redis.login import Login
 from windlass.stores.redis.url import Address, parse
 
 PLAIN = Login(None, None, 0, None, 5.0)

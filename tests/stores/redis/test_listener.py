@@ -64,22 +64,35 @@ async def test_a_listener_survives_a_restart(redis_server: Server) -> None:
         await eventually(lambda: heard[-1] == b"word")
 
 
-async def test_a_silent_network_does_not_keep_calls_hanging(
+async def test_connections_whose_packets_are_swallowed_do_not_keep_calls_hanging(
     redis_server: Server, redis_proxy: Proxy
 ) -> None:
     url = redis_proxy.through(redis_server.url) + "?timeout=60&patience=60"
     async with connected(url) as transport, listening(transport) as heard:
         former = await transport.send(None, "CLIENT", "ID")
-        redis_proxy.silence()
+        redis_proxy.strand()
         call = asyncio.create_task(transport.run(0, ONE, [], []))
-        before = redis_proxy.counts.connections
-        # The silence is noticed by the listener: the time-outs are far too long for it.
-        await eventually(lambda: redis_proxy.counts.connections > before)
-        assert not call.done()
-        redis_proxy.resume()
+        # It is noticed by the listener: the time-outs are far too long for it.
         assert await asyncio.wait_for(call, 20) == 1
         assert await transport.send(None, "CLIENT", "ID") != former
         await eventually(lambda: heard.count(None) >= 2)
+
+
+async def test_a_server_that_is_slow_costs_no_connection(redis_server: Server) -> None:
+    async with connected(redis_server.url) as transport, listening(transport) as heard:
+        former = await transport.send(None, "CLIENT", "ID")
+        redis_server.freeze()
+        try:
+            call = asyncio.create_task(transport.run(0, ONE, [], []))
+            # Shorter than `timeout`, which is 5 s, and longer than a ping takes.
+            await asyncio.sleep(3.0)
+            assert not call.done()
+        finally:
+            redis_server.thaw()
+        assert await asyncio.wait_for(call, 20) == 1
+        assert await transport.send(None, "CLIENT", "ID") == former
+        await transport.send(None, "PUBLISH", CHANNEL, "word")
+        await eventually(lambda: heard == [None, b"word"])
 
 
 async def test_a_user_who_may_not_listen_is_told_once(

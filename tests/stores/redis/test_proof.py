@@ -36,6 +36,8 @@ async def test_a_job_is_accepted_once_a_replica_has_it(
     # It is there, but nobody was told so, not even one who asks whether it is.
     with pytest.raises(StoreUnavailable, match="0 of 1 replicas"):
         await careful.get(["job"])
+    with pytest.raises(StoreUnavailable, match="0 of 1 replicas"):
+        await careful.keep_journal(True)
     plain = open_store(url, blocking=blocking)
     await plain.open()
     assert await state_of(plain, "job") == "pending"

@@ -12,6 +12,7 @@ from tests.servers.redis_cluster import Cluster
 from tests.servers.server import Server
 from tests.stores.redis.watch import fresh
 from windlass.stores.redis.opening import _say_once
+from windlass.testing.jobs import claim_all, new_job
 
 VOLATILE = "neither an append-only file nor a replica"
 EVICTING = "may evict jobs"
@@ -51,15 +52,37 @@ async def test_it_is_said_once_in_a_process(
     assert len(await warnings(server, caplog)) == 1
 
 
-async def test_a_replica_is_enough(server: Server, caplog: pytest.LogCaptureFixture) -> None:
-    with redis.serve(f"--replicaof 127.0.0.1 {server.port}", "--appendonly no"):
+async def test_a_replica_is_no_file(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    with redis.serve(f"--replicaof 127.0.0.1 {server.port}", "--appendonly yes"):
         assert wait_until(lambda: tell(server.port, "INFO")["connected_slaves"] == 1)
-        assert await warnings(server, caplog) == []
+        [said] = await warnings(server, caplog)
+        assert "no append-only file" in said and "replicas copy that" in said
 
 
-@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
+async def test_a_user_who_may_not_ask_can_open_a_store(
+    redis_server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = ("on", ">pw", "~*", "resetchannels", "+@all", "-@dangerous")
+    tell(redis_server.port, "ACL", "SETUSER", "careful", *rules)
+    try:
+        url = f"redis://careful:pw@127.0.0.1:{redis_server.port}"
+        async with fresh(url) as store:
+            # Without the channel nobody is woken, and the job is there all the same.
+            [receipt] = await store.insert([new_job("job")])
+            assert not receipt.duplicate
+            [plain, other] = await store.insert([new_job("one"), new_job("two", priority=7)])
+            assert not plain.duplicate and not other.duplicate
+            assert len(await claim_all(store)) == 3
+    finally:
+        tell(redis_server.port, "ACL", "DELUSER", "careful")
+    assert any("not known whether" in each for each in caplog.messages)
+
+
+@pytest.mark.parametrize(
+    ("policy", "danger"), [("allkeys-lru", EVICTING), ("volatile-ttl", "jobs are safe")]
+)
 async def test_a_server_that_throws_keys_away(
-    server: Server, policy: str, caplog: pytest.LogCaptureFixture
+    server: Server, policy: str, danger: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     tell(server.port, "CONFIG", "SET", "maxmemory-policy", policy)
     tell(server.port, "CONFIG", "SET", "maxmemory", "1gb")
@@ -69,7 +92,7 @@ async def test_a_server_that_throws_keys_away(
         tell(server.port, "CONFIG", "SET", "maxmemory", "0")
         tell(server.port, "CONFIG", "SET", "maxmemory-policy", "noeviction")
     assert VOLATILE in first
-    assert EVICTING in second
+    assert danger in second
     assert policy in second and "noeviction" in second
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Sequence
@@ -18,14 +17,12 @@ from typing import Any, Final
 from hiredis import HiredisError, Reader
 
 from ...interrupts import obey
-from .connection import untrusted
 from .fault import Lost, reason
-from .io import CONNECT_LIMIT, Login, greeting, tune, welcome
+from .io import greeting, welcome
 from .limits import at_most, is_limited
+from .login import Login
+from .plug import plug
 from .url import Address
-
-MOST_IDLE: Final = 16
-"""Connections that a pool keeps for the next calls."""
 
 _NOTHING: Final = object()
 _CHUNK: Final = 65_536
@@ -80,6 +77,7 @@ class Pool:
         self.abandoned: list[bytes] = []
         self._login = login
         self._idle: list[Wire] = []
+        self._room = threading.BoundedSemaphore(login.connections)
         self._pid = os.getpid()
 
     @property
@@ -107,6 +105,15 @@ class Pool:
         self._give_back(self._open(abandoned))
 
     def _call(self, ask: Any, command: Any) -> Any:
+        if not self._room.acquire(timeout=at_most(self._login.timeout)):
+            why = f"all of its {self._login.connections} connections are in use"
+            return Lost(self.address, why, sent=False)
+        try:
+            return self._call_alone(ask, command)
+        finally:
+            self._room.release()
+
+    def _call_alone(self, ask: Any, command: Any) -> Any:
         try:
             wire = self._take()
         except Lost as lost:
@@ -140,7 +147,7 @@ class Pool:
             return self._open(())
 
     def _give_back(self, wire: Wire) -> None:
-        if self.lost is not None or len(self._idle) >= MOST_IDLE:
+        if self.lost is not None or len(self._idle) >= self._login.connections:
             wire.close()
         else:
             self._idle.append(wire)
@@ -149,11 +156,12 @@ class Pool:
 
     def _open(self, abandoned: Sequence[bytes]) -> Wire:
         login = self._login
-        wire = Wire(self.address, _plug(self.address, login.tls))
+        wire = Wire(self.address, plug(self.address, login))
         try:
-            wire.wait_at_most(at_most(login.greeting_limit))
-            replies = wire.ask_all(greeting(login, abandoned))
-            wire.end = welcome(login, replies, self.address)
+            wire.wait_at_most(at_most(login.timeout))
+            who = login.who()
+            replies = wire.ask_all(greeting(login, who, abandoned))
+            wire.end = welcome(login, who, replies, self.address)
             wire.wait_at_most(login.timeout)
         except OSError as error:
             wire.close()
@@ -171,21 +179,6 @@ def _pop(idle: list[Wire]) -> None:
         idle.pop().close()
     except IndexError:  # another thread was quicker
         return
-
-
-def _plug(address: Address, tls: ssl.SSLContext | None) -> socket.socket:
-    try:
-        plain = socket.create_connection(address, at_most(CONNECT_LIMIT))
-    except OSError as error:
-        raise Lost(address, reason(error), sent=False) from None
-    try:
-        tune(plain)
-        return tls.wrap_socket(plain, server_hostname=address.host) if tls else plain
-    except OSError as error:
-        plain.close()
-        if isinstance(error, ssl.SSLCertVerificationError):
-            raise untrusted(error, address) from None
-        raise Lost(address, reason(error), sent=False) from None
 
 
 class _ThreadLock:

@@ -1,7 +1,7 @@
 """A Redis Cluster: which node is the master of which slot.
 
-The map is drawn when first needed and again when a reply contradicts it. Nothing is
-forgotten: any node that was ever seen may be the only one left to ask.
+The map is drawn when first needed and again when a reply contradicts it. The nodes of the URL are
+never forgotten, for they may be the only ones left to ask; others are once no node tells of them.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class ClusterRoute:
         self.closed = False
         self._io = io
         self._login = login_of(settings)
+        self._reachable = settings.reachable
+        self._given = settings.addresses
         self._nodes: dict[Address, Master] = {}
         self._owners: list[Master | None] = [None] * SLOTS
         self._masters: dict[Master, int] = {}
@@ -78,7 +80,7 @@ class ClusterRoute:
     def moved(self, slot: int, address: Address) -> None:
         self._owners[slot] = self._node(address)
         # It knows of the move; the others may not have heard of it yet.
-        self._first = address
+        self._first = self._reachable.get(address, address)
         self._doubted = monotonic()
 
     def links(self) -> Iterator[Link]:
@@ -86,9 +88,10 @@ class ClusterRoute:
             yield from node.links()
 
     def serves(self, address: Address) -> bool:
-        return self._nodes.get(address) in self._masters
+        return self._nodes.get(self._reachable.get(address, address)) in self._masters
 
-    def _node(self, address: Address) -> Master:
+    def _node(self, announced: Address) -> Master:
+        address = self._reachable.get(announced, announced)
         node = self._nodes.get(address)
         if node is None:
             node = self._nodes[address] = Master(self._io, self._login, address)
@@ -153,6 +156,19 @@ class ClusterRoute:
             masters.setdefault(known[0], start)
             owners[start : end + 1] = [known[0]] * (end + 1 - start)
         self._owners, self._masters = owners, masters
+        told = {
+            address for _, _, *nodes in reply for address in [_address(n, asked) for n in nodes]
+        }
+        self._forget(told)
+
+    def _forget(self, told: set[Address]) -> None:
+        """Nodes that are gone: those of the URL stay, as they may be the only ones left to ask."""
+        kept = {self._reachable.get(each, each) for each in (*told, *self._given)}
+        for address in self._nodes.keys() - kept:
+            node = self._nodes.pop(address)
+            node.close()
+            for link in node.links():
+                link.close("the node left the Cluster")
 
 
 def _address(node: list[Any], asked: Address) -> Address:

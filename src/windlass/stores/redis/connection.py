@@ -16,8 +16,10 @@ from typing import Any, Final, TypeVar, cast
 from hiredis import HiredisError, Reader
 
 from ...errors import StoreError
+from .dial import dial
 from .fault import Lost, reason, refusal
-from .io import CONNECT_LIMIT, Login, greeting, pack, tune, welcome
+from .io import greeting, pack, tune, welcome
+from .login import Login
 from .url import Address
 
 _NOTHING: Final = object()
@@ -47,6 +49,8 @@ class Connection(asyncio.Protocol):
         self._watch: asyncio.TimerHandle | None = None
         self._oldest: asyncio.Future[Any] | None = None
         self._looks = 0
+        self._fed = False
+        """whether anything came since the last look: a large answer may take its time"""
 
     @property
     def alive(self) -> bool:
@@ -86,7 +90,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        self.heard = True
+        self.heard = self._fed = True
         reader = self._reader
         try:
             reader.feed(data)
@@ -109,7 +113,7 @@ class Connection(asyncio.Protocol):
             self._closed.set_result(None)
 
     def _look(self) -> None:
-        """Count how often the same reply was found missing.
+        """Count how often the same reply was found missing, and nothing of it had come.
 
         Not by the clock: while the loop stands still, replies wait to be read.
         """
@@ -117,8 +121,8 @@ class Connection(asyncio.Protocol):
         if not self._waiting:
             self._oldest = None
             return
-        if self._waiting[0] is not self._oldest:
-            self._oldest, self._looks = self._waiting[0], 0
+        if self._fed or self._waiting[0] is not self._oldest:
+            self._oldest, self._looks, self._fed = self._waiting[0], 0, False
         self._looks += 1
         if self._looks >= self._most_looks:
             self.close(f"no reply within {self._tick * self._most_looks:g} s")
@@ -171,13 +175,14 @@ class AsyncIo:
     async def connect(
         self, address: Address, login: Login, abandoned: Sequence[bytes]
     ) -> Connection:
-        return await _connect(Connection(address, login.timeout), login, abandoned)
+        return await _connect(lambda: Connection(address, login.timeout), address, login, abandoned)
 
     async def subscribe(
         self, address: Address, login: Login, channel: str, heard: Callable[[bytes | None], None]
     ) -> Subscription:
-        subscription = Subscription(address, login.timeout, heard)
-        connected = await _connect(subscription, login, ())
+        connected = await _connect(
+            lambda: Subscription(address, login.timeout, heard), address, login, ()
+        )
         try:
             reply = await connected.send(pack(("SUBSCRIBE", channel)))
         except BaseException:
@@ -195,23 +200,30 @@ class AsyncIo:
         return asyncio.Lock()
 
 
-async def _connect(connection: C, login: Login, abandoned: Sequence[bytes]) -> C:
-    address = connection.address
+async def _connect(
+    make: Callable[[], C], address: Address, login: Login, abandoned: Sequence[bytes]
+) -> C:
     try:
-        async with asyncio.timeout(CONNECT_LIMIT):
-            transport, _ = await asyncio.get_running_loop().create_connection(
-                lambda: connection, *address, ssl=login.tls
-            )
-        tune(transport.get_extra_info("socket"))
-        async with asyncio.timeout(login.greeting_limit):
-            replies = await connection.send_all(greeting(login, abandoned))
-        connection.end = welcome(login, replies, address)
+        transport, connection = await dial(make, address, login.tls, login.connect_timeout)
     except TimeoutError:
-        connection.close("it was too slow")
         raise Lost(address, "no answer to the attempt to connect", sent=False) from None
     except ssl.SSLCertVerificationError as error:
         raise untrusted(error, address) from None
     except OSError as error:
+        raise Lost(address, reason(error), sent=False) from None
+    try:
+        if (made := transport.get_extra_info("socket")) is not None:  # else it is lost already
+            tune(made)
+        # A function of the user's, which may have to ask for a token.
+        who = await asyncio.to_thread(login.who) if login.credentials else login.who()
+        async with asyncio.timeout(login.timeout):
+            replies = await connection.send_all(greeting(login, who, abandoned))
+        connection.end = welcome(login, who, replies, address)
+    except TimeoutError:
+        connection.close("it was too slow")
+        raise Lost(address, "no answer to the attempt to connect", sent=False) from None
+    except OSError as error:
+        connection.close("it was lost at once")
         raise Lost(address, reason(error), sent=False) from None
     except BaseException:
         connection.close("it was not welcome")

@@ -18,6 +18,7 @@ from .url import Address
 
 FIRST_PAUSE: Final = 0.02
 LONGEST_PAUSE: Final = 0.25
+SPREAD: Final = 0.05
 
 _MOST_DETOURS: Final = 8
 """How many MOVED, ASK and NOSCRIPT one call follows at once; then it pauses before each."""
@@ -34,6 +35,10 @@ class Call(NamedTuple):
     after: tuple[Word, ...] = ()
     again: bool = False
     """whether it may have been carried out before its first sending"""
+
+    @property
+    def first_key(self) -> Word:
+        return self.before[1 if self.script is None else 3]
 
     def packed(self, repeated: bool) -> bytes:
         if self.script is None:
@@ -91,6 +96,8 @@ class Effort:
             self._load, self._asked = False, None
             self._route.doubt(link, kind)
             if at_once and kind == "LOST":
+                # Many lose their server at one moment, and are not to come back at one.
+                await self._io.sleep(random.uniform(0.0, SPREAD))
                 return
         else:
             raise refusal(fault, link.address if link is not None else "its address")
@@ -135,7 +142,7 @@ class Effort:
 
     async def _proved(self, link: Link, commands: list[bytes], proof: Proof) -> Any:
         """The answer once replicas have all that it rests on."""
-        write, wait = proof.commands(self._call.before)
+        write, wait = proof.commands(self._call.first_key)
         asking = [_ASKING] if self._asked is not None else []
         replies = await link.send_all([*commands, *asking, write, wait])
         reply = _telling(replies[: len(commands)])

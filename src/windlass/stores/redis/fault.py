@@ -23,6 +23,7 @@ PASSING: Final = frozenset(
         "TRYAGAIN",
         "BUSY",
         "NOREPLICAS",
+        "MISCONF",
         "FULL",
     }
 )

@@ -7,24 +7,17 @@ code; on blocking sockets it never suspends, so `windlass.sync.drive` can run it
 from __future__ import annotations
 
 import socket
-import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from hiredis import ReplyError, pack_command
 
 from .fault import Lost, code, refusal
+from .login import Login
 from .url import Address
 
 Word = str | bytes | int
-
-CONNECT_LIMIT: Final = 1.0
-"""Seconds for one attempt to connect: the kernel repeats a lost first packet ever more seldom,
-so after a network cut a new attempt gets through before an old one does."""
-
-GREETING_LIMIT: Final = 2.0
-"""Seconds for the answers to the first commands, if `timeout` does not allow less."""
 
 pack: Final = cast(Callable[[tuple[Word, ...]], bytes], pack_command)
 """The bytes of one command."""
@@ -53,20 +46,6 @@ class Link(Protocol):
     async def wait_closed(self) -> None: ...
 
 
-class Login(NamedTuple):
-    """Who we are to a server, and how long one of its replies may take."""
-
-    username: str | None
-    password: str | None
-    db: int
-    tls: ssl.SSLContext | None
-    timeout: float
-
-    @property
-    def greeting_limit(self) -> float:
-        return min(self.timeout, GREETING_LIMIT)
-
-
 class Io(Protocol):
     """One of the two ways to reach servers."""
 
@@ -80,28 +59,29 @@ class Io(Protocol):
     def lock(self) -> AbstractAsyncContextManager[Any]: ...
 
 
-def greeting(login: Login, abandoned: Sequence[bytes]) -> list[bytes]:
-    """The first commands on a connection.
+def greeting(login: Login, who: tuple[str, ...], abandoned: Sequence[bytes]) -> list[bytes]:
+    """The first commands on a connection; `who` is what AUTH takes.
 
     `abandoned` ends connections that were given up with a command in them. A server that
     was only slow would still carry it out, perhaps after its repetition.
     """
     commands = [
-        pack(("CLIENT", "SETNAME", "windlass")),
+        pack(("CLIENT", "SETNAME", login.client_name)),
         pack(("CLIENT", "INFO")),
         *abandoned,
     ]
     if login.db:
         commands.insert(0, pack(("SELECT", login.db)))
-    if login.password is not None:
-        who = (login.username,) if login.username else ()
-        commands.insert(0, pack(("AUTH", *who, login.password)))
+    if who:
+        commands.insert(0, pack(("AUTH", *who)))
     return commands
 
 
-def welcome(login: Login, replies: Sequence[Any], address: Address) -> list[bytes]:
+def welcome(
+    login: Login, who: tuple[str, ...], replies: Sequence[Any], address: Address
+) -> list[bytes]:
     """Check what came back; the commands that end this connection should it be abandoned."""
-    needed = (login.password is not None) + bool(login.db)
+    needed = bool(who) + bool(login.db)
     for place, reply in enumerate(replies[: needed + 1]):
         if not isinstance(reply, Exception):
             continue
@@ -125,6 +105,8 @@ def _end_of(info: Any) -> list[bytes]:
 
 def tune(connection: socket.socket) -> None:
     """Send small commands at once, and notice in a minute that a silent peer is gone."""
+    if connection.family not in (socket.AF_INET, socket.AF_INET6):
+        return
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):

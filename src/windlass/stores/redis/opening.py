@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from ...errors import SchemaMismatch, StoreError, StoreUnavailable
+from ...errors import SchemaMismatch, StoreError
 from .errands import Errands
 from .keys import FIXED, OTHERS
 from .lookout import Lookout
@@ -71,8 +71,8 @@ async def warn_of_losses(transport: Transport) -> None:
     """Say it if the server is set up in a way that can lose jobs: that is the user's choice."""
     try:
         found = await risks(transport)
-    except StoreUnavailable as error:
-        # One master of several is no reason not to serve the others.
+    except StoreError as error:
+        # One master of several is no reason not to serve the others, nor is a user without INFO.
         log.warning("it is not known whether Redis is set up to keep jobs: %s", error)
         return
     for warning in found:
@@ -93,19 +93,36 @@ def parse_info(text: str) -> dict[str, str]:
 def warnings(info: dict[str, str]) -> list[str]:
     """What is unsafe about a server, one sentence each."""
     found: list[str] = []
-    durable = info.get("aof_enabled") == "1" or int(info.get("connected_slaves", "0")) > 0
-    if not durable:
-        found.append(
-            "Redis has neither an append-only file nor a replica: a restart loses jobs; "
-            "set appendonly yes."
-        )
+    if info.get("aof_enabled") != "1":
+        found.append(_without_file(info))
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction" and info.get("maxmemory", "0") != "0":
-        found.append(
-            f"Redis may evict jobs when its memory is full (maxmemory-policy {policy}); "
-            "set it to noeviction."
-        )
+        if policy.startswith("volatile"):
+            # Jobs have no time to live, so that none of them is ever chosen.
+            found.append(
+                f"Redis may evict statistics and records of attempts when its memory is full "
+                f"(maxmemory-policy {policy}); jobs are safe. Set it to noeviction to keep these."
+            )
+        else:
+            found.append(
+                f"Redis may evict jobs when its memory is full (maxmemory-policy {policy}); "
+                "set it to noeviction."
+            )
     return found
+
+
+def _without_file(info: dict[str, str]) -> str:
+    """A replica is no file: a master that restarts empty makes it empty, too."""
+    if int(info.get("connected_slaves", "0")) > 0:
+        return (
+            "Redis has no append-only file: if it restarts before a replica takes over, it comes "
+            "back with its last snapshot or with nothing, and its replicas copy that; set "
+            "appendonly yes."
+        )
+    return (
+        "Redis has neither an append-only file nor a replica: a restart loses jobs; "
+        "set appendonly yes."
+    )
 
 
 class Partitions:

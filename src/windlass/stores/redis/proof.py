@@ -8,7 +8,6 @@ write comes before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from .fault import Lost, code
@@ -27,9 +26,8 @@ class Proof(NamedTuple):
 
     replicas: int
 
-    def commands(self, script: Sequence[Word]) -> tuple[bytes, bytes]:
-        """What to send behind `EVALSHA sha number key …`."""
-        first = script[3]
+    def commands(self, first: Word) -> tuple[bytes, bytes]:
+        """What to send behind a call whose first key this is."""
         shard = (first if isinstance(first, str) else str(first, "utf-8")).partition("}")[0]  # type: ignore[arg-type]
         write = pack(("SET", f"{shard}}}:{NAME}", ""))
         return write, pack(("WAIT", self.replicas, PATIENCE))

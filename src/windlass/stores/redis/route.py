@@ -7,7 +7,8 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from ...errors import StoreError
 from .fault import Lost
-from .io import Io, Link, Login
+from .io import Io, Link
+from .login import Login
 from .url import Address, Settings
 
 T = TypeVar("T")
@@ -152,4 +153,14 @@ class Master:
 
 
 def login_of(settings: Settings) -> Login:
-    return Login(settings.username, settings.password, settings.db, settings.tls, settings.timeout)
+    return Login(
+        settings.username,
+        settings.password,
+        settings.db,
+        settings.tls,
+        settings.timeout,
+        settings.connect_timeout,
+        settings.client_name,
+        settings.credentials,
+        settings.connections,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...errors import StoreError
 from .fault import Lost, refusal
-from .io import Io, Link, Login, pack
+from .io import Io, Link, pack
 from .route import Master, login_of
 from .url import Address, Settings
 
@@ -20,12 +20,13 @@ class SentinelRoute(Master):
         super().__init__(io, login_of(settings), settings.addresses[0])
         self._name = settings.master
         self._sentinels = list(settings.addresses)
-        self._sentinel_login = Login(
-            settings.sentinel_username,
-            settings.sentinel_password,
-            0,
-            settings.tls,
-            settings.timeout,
+        self._reachable = settings.reachable
+        self._sentinel_login = self._login._replace(
+            username=settings.sentinel_username,
+            password=settings.sentinel_password,
+            db=0,
+            tls=settings.sentinel_tls,
+            credentials=None,
         )
 
     async def _reach(self, abandoned: Sequence[bytes]) -> Link:
@@ -60,7 +61,8 @@ class SentinelRoute(Master):
                 f"The sentinel at {sentinel} knows no master named {self._name}: "
                 "correct the name in the URL, redis+sentinel://host:26379/NAME."
             )
-        return Address(reply[0].decode(), int(reply[1]))
+        announced = Address(reply[0].decode(), int(reply[1]))
+        return self._reachable.get(announced, announced)
 
     async def _master(self, address: Address, abandoned: Sequence[bytes]) -> Link:
         link = await self._io.connect(address, self._login, abandoned)

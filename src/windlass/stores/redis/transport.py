@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from ...errors import StoreError
 from .blocking import BlockingIo
@@ -122,8 +122,12 @@ class RoutedTransport:
         return Effort(self._io, self._route, call, self._settings.patience, started, proof)
 
 
+WRITES: Final = frozenset({"HSET", "HDEL", "DEL", "SET"})
+"""Plain commands that write what somebody was promised: not the version of a new namespace."""
+
+
 class ProvedTransport(RoutedTransport):
-    """One whose scripts are answered once replicas have what the answer rests on."""
+    """One whose scripts and writes are answered once replicas have what the answer rests on."""
 
     async def run(
         self,
@@ -137,6 +141,12 @@ class ProvedTransport(RoutedTransport):
         call = Call(slot, (b"EVALSHA", script.sha, len(keys), *keys), script, tuple(args), again)
         proof = Proof(self._settings.replicas)
         return await self._effort(call, monotonic(), proof).succeed(None, None)
+
+    async def send(self, slot: int | None, *words: Word) -> Any:
+        if words[0] not in WRITES:
+            return await super().send(slot, *words)
+        proof = Proof(self._settings.replicas)
+        return await self._effort(Call(slot, words), monotonic(), proof).succeed(None, None)
 
 
 def open_transport(settings: Settings, blocking: bool) -> Transport:

@@ -13,12 +13,16 @@ from urllib.parse import unquote
 import msgspec
 
 from ...errors import InvalidOption, UnknownScheme
-from ..options import Options, natural, port
-from ..tls import FILES, context
+from ..options import CONNECT_TIMEOUT, Options, natural, port
+from ..tls import FILES, Names, context
+from .login import Credentials, credentials_of
 
 Topology = Literal["single", "sentinel", "cluster"]
 
 OF: Final = "a Redis URL"
+MOST_BLOCKING: Final = 64
+"""Connections to one server that a blocking store has at the most: as many threads ask at once."""
+
 MOST_PARTITIONS: Final = 16
 
 _PORTS: Final[Mapping[Topology, int]] = {"single": 6379, "sentinel": 26379, "cluster": 6379}
@@ -29,33 +33,56 @@ _SUFFIXES: Final[Mapping[str, Topology]] = {
     "+cluster": "cluster",
 }
 
+UNIX: Final = ("redis+unix", "valkey+unix")
+
 SCHEMES: Final[Mapping[str, tuple[Topology, bool]]] = {
     f"{engine}{suffix}": (topology, secure)
     for engine, secure in (("redis", False), ("rediss", True), ("valkey", False), ("valkeys", True))
     for suffix, topology in _SUFFIXES.items()
-}
+} | dict.fromkeys(UNIX, ("single", False))
 """Every scheme, with its topology and whether it asks for TLS."""
+
+VERIFYING: Final = ("verify", "check_hostname")
+SENTINEL_FILES: Final = Names("sentinel_ca", "sentinel_cert", "sentinel_key")
+OF_SENTINELS: Final = (
+    "sentinel_username",
+    "sentinel_password",
+    "sentinel_tls",
+    *SENTINEL_FILES,
+    *(f"sentinel_{name}" for name in VERIFYING),
+)
 
 _OPTIONS: Final = (
     "namespace",
     "patience",
     "timeout",
+    "connect_timeout",
+    "connections",
+    "client_name",
+    "credentials",
+    "addresses",
     "partitions",
     "replicas",
-    "sentinel_username",
-    "sentinel_password",
+    "db",
     *FILES,
-    "verify",
+    *VERIFYING,
+    *OF_SENTINELS,
 )
 
 
 class Address(NamedTuple):
-    """Where a server listens."""
+    """Where a server listens: a host and a port, or the path of a socket."""
 
     host: str
     port: int
 
+    @property
+    def path(self) -> str:
+        return self.host if self.host.startswith("/") else ""
+
     def __str__(self) -> str:
+        if self.path:
+            return self.path
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
@@ -74,6 +101,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str = "windlass"
     patience: float = 5.0
     timeout: float = 5.0
+    connect_timeout: float = CONNECT_TIMEOUT
+    connections: int = MOST_BLOCKING
+    client_name: str = "windlass"
+    credentials: Credentials | None = None
+    sentinel_tls: ssl.SSLContext | None = None
+    reachable: Mapping[Address, Address] = {}
+    """of servers that are to be reached elsewhere than they say"""
     partitions: Mapping[str, int] = {}
     replicas: int = 0
 
@@ -98,24 +132,42 @@ def parse(url: str) -> Settings:
     login, _, hosts = authority.rpartition("@")
     username, password = _login(login)
     options = Options(query, _OPTIONS, OF)
-    master, db = _path(topology, path)
-    if topology != "sentinel" and {"sentinel_username", "sentinel_password"} & options.keys():
-        raise InvalidOption("sentinel_username and sentinel_password need redis+sentinel://.")
+    if scheme in UNIX:
+        addresses: tuple[Address, ...] = (_socket(hosts, path),)
+        master, db = _path(topology, options.get("db", ""))
+    elif "db" in options:
+        raise InvalidOption("db in a Redis URL is for a socket; else write redis://host/DB.")
+    else:
+        addresses = _addresses(topology, hosts)
+        master, db = _path(topology, path)
+    for name in OF_SENTINELS:
+        if topology != "sentinel" and name in options:
+            raise InvalidOption(f"{name} needs redis+sentinel://.")
+    tls = _tls(options, secure)
+    for name in ("credentials", "addresses", "client_name"):
+        if name in options and not options[name]:
+            raise InvalidOption(f"{name} in a Redis URL is empty: leave it out or fill it in.")
     if "sentinel_username" in options and not options.get("sentinel_password"):
         raise InvalidOption("sentinel_username in a Redis URL needs sentinel_password beside it.")
     return Settings(
         topology=topology,
-        addresses=_addresses(topology, hosts),
+        addresses=addresses,
         username=username,
         password=password,
         db=db,
-        tls=_tls(options, secure),
+        tls=tls,
+        sentinel_tls=_sentinel_tls(options, tls) if topology == "sentinel" else None,
         master=master,
         sentinel_username=options.get("sentinel_username") or None,
         sentinel_password=options.get("sentinel_password") or None,
         namespace=_namespace(options.get("namespace", "windlass")),
         patience=options.seconds("patience", 5.0),
         timeout=options.seconds("timeout", 5.0, least=0.05),
+        connect_timeout=options.connecting(),
+        connections=options.connections("connections", MOST_BLOCKING),
+        client_name=_client_name(options.get("client_name", "windlass")),
+        credentials=_credentials(options),
+        reachable=_reachable(options.get("addresses", ""), topology),
         partitions=_partitions(options.get("partitions", "")),
         replicas=_replicas(options.get("replicas", "0")),
     )
@@ -123,11 +175,6 @@ def parse(url: str) -> Settings:
 
 def _login(login: str) -> tuple[str | None, str | None]:
     username, separator, password = login.partition(":")
-    if username and not password:
-        raise InvalidOption(
-            "A user name in a Redis URL needs a password: redis://user:password@host, "
-            "or redis://:password@host without a user."
-        )
     if separator and not password:
         raise InvalidOption("The password in a Redis URL is empty: leave out :@ or fill it in.")
     return unquote(username) or None, unquote(password) or None
@@ -204,10 +251,55 @@ def _partitions(text: str) -> Mapping[str, int]:
     return found
 
 
+def _socket(hosts: str, path: str) -> Address:
+    if hosts or not path:
+        raise InvalidOption(
+            "A socket in a Redis URL is a whole path: redis+unix:///run/redis.sock."
+        )
+    return Address(unquote(f"/{path}"), 0)
+
+
+def _credentials(options: Options) -> Credentials | None:
+    path = options.get("credentials")
+    return None if path is None else credentials_of(path, OF)
+
+
+def _client_name(text: str) -> str:
+    # As CLIENT SETNAME takes it.
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise InvalidOption("client_name in a Redis URL is plain text without blanks.")
+    return text
+
+
+def _reachable(text: str, topology: Topology) -> Mapping[Address, Address]:
+    """Where servers are to be reached, by what they say: announced=reachable, by commas."""
+    if text and topology == "single":
+        raise InvalidOption("addresses in a Redis URL is for Sentinel and Cluster.")
+    found: dict[Address, Address] = {}
+    for pair in text.split(",") if text else ():
+        announced, separator, reachable = pair.partition("=")
+        if not (separator and announced and reachable):
+            raise InvalidOption(
+                "addresses in a Redis URL is like addresses=10.0.0.1:6379=host:7001,…"
+            )
+        found[_address(announced, _PORTS["single"])] = _address(reachable, _PORTS["single"])
+    return found
+
+
+def _sentinel_tls(options: Options, tls: ssl.SSLContext | None) -> ssl.SSLContext | None:
+    """TLS for the Sentinels: as the masters', unless the URL says otherwise."""
+    own = any(name in options for name in OF_SENTINELS[3:])
+    if not options.switch("sentinel_tls", tls is not None or own):
+        if own:
+            raise InvalidOption("The URL names files for TLS to the Sentinels and switches it off.")
+        return None
+    return context(options, SENTINEL_FILES, "sentinel_") if own or tls is None else tls
+
+
 def _tls(options: Options, secure: bool) -> ssl.SSLContext | None:
     if secure:
         return context(options)
-    for name in (*FILES, "verify"):
+    for name in (*FILES, *VERIFYING):
         if name in options:
             raise InvalidOption(f"{name} needs TLS: write rediss:// instead of redis://.")
     return None

@@ -43,6 +43,6 @@ if pending == 1
   and redis.call('ZSCORE', WORK, queue) ~= '0'
   and redis.call('HEXISTS', COUNTS, 'P' .. queue) == 0 then
   redis.call('ZADD', WORK, 0, queue)
-  redis.call('PUBLISH', ARGV[3], queue)
+  redis.pcall('PUBLISH', ARGV[3], queue)
 end
 return 1

@@ -24,7 +24,7 @@ local function tell(queue, added)
   if pending == added and redis.call('ZSCORE', WORK, queue) ~= '0'
     and redis.call('HEXISTS', COUNTS, 'P' .. queue) == 0 then
     redis.call('ZADD', WORK, 0, queue)
-    redis.call('PUBLISH', CHANNEL, queue)
+    redis.pcall('PUBLISH', CHANNEL, queue)
   end
 end
 

@@ -27,9 +27,32 @@ local open_groups = WITH_TURNS and function()
     redis.call('ZADD', GROUPED, 0, own .. place, 0, all .. place)
   end
 
+  -- Places of which this call knows that none is free, by queue: from one to before another.
+  local taken = {}
+
   function groups.remove(job, place)
     local own, all = prefixes(job)
     redis.call('ZREM', GROUPED, own .. packed(place) .. job.id, all .. packed(place) .. job.id)
+    taken = {}
+    -- Where none is left the next one begins anew, and nothing is kept of a queue that is empty.
+    if not last_place(all, all .. '\255', all) then redis.call('HDEL', META, 'clock ' .. job.queue) end
+  end
+
+  local function all_taken(all, from, size)
+    local low, high = '[' .. all .. packed(from), '(' .. all .. packed(from + size)
+    return redis.call('ZLEXCOUNT', GROUPED, low, high) == size
+  end
+
+  -- Behind all the slots, from the beginning of one, in which no place is free.
+  local function behind(all, from)
+    local at, size = from, SLOT
+    while all_taken(all, at, size) do at, size = at + size, size * 2 end
+    while size > SLOT do
+      size = size / 2
+      if all_taken(all, at, size) then at = at + size end
+    end
+    if at > from then taken[all] = { from, at } end
+    return at
   end
 
   -- The place that a job gets at the end of the line: one step behind the last of its group.
@@ -39,11 +62,13 @@ local open_groups = WITH_TURNS and function()
     local clock = tonumber(redis.call('HGET', META, 'clock ' .. job.queue) or 0)
     local greatest = last_place(own, own .. '\255', own) or 0
     local wanted = math.max(BAND, clock, greatest) + math.max(1, math.floor(STEP / math.max(1, weight)))
+    local known = taken[all]
+    if known and wanted >= known[1] and wanted < known[2] then wanted = known[2] end
     while last_place(all, all .. packed(wanted + 1), all .. packed(wanted)) do
       local beyond = wanted - wanted % SLOT + SLOT
       local last = last_place(all, all .. packed(beyond), all .. packed(wanted))
       if last + 1 < beyond then return last + 1 end
-      wanted = beyond
+      wanted = behind(all, beyond)
     end
     return wanted
   end
@@ -51,8 +76,9 @@ local open_groups = WITH_TURNS and function()
   -- A job was handed out: the clock of its queue goes up to its place.
   function groups.start(job)
     groups.remove(job, job.place)
+    local _, all = prefixes(job)
     local field = 'clock ' .. job.queue
-    if job.place > tonumber(redis.call('HGET', META, field) or 0) then
+    if last_place(all, all .. '\255', all) and job.place > tonumber(redis.call('HGET', META, field) or 0) then
       redis.call('HSET', META, field, string.format('%.0f', job.place))
     end
   end

@@ -68,7 +68,7 @@ local function settle(queue, grew)
     return
   end
   redis.call('ZADD', WORK, after, queue)
-  if not before or after < before then redis.call('PUBLISH', CHANNEL, queue) end
+  if not before or after < before then redis.pcall('PUBLISH', CHANNEL, queue) end
 end
 
 -- The end of every script that changed something.
