@@ -16,7 +16,6 @@ from windlass.core.states import State
 from windlass.errors import InvalidOption, MoveRefused, StoreUnavailable
 from windlass.stores.contract import Store
 from windlass.stores.memory import MemoryStore
-from windlass.stores.memory import listing as pages
 from windlass.sync import drive
 from windlass.testing.clock import FakeClock
 from windlass.testing.faults import FaultyStore
@@ -104,8 +103,7 @@ async def test_large_jobs_move_a_few_at_a_time(
     source: MemoryStore, target: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = Spec("work", b"x" * (LARGEST // 3 + 1))
-    # Beside what a page may have, for a page is bounded by bytes as well.
-    monkeypatch.setattr(pages, "PAGE_BYTES", 2 * LARGEST)
+    monkeypatch.setattr("windlass.stores.memory.listing.PAGE_BYTES", 2 * LARGEST)
     await put(source, "a", "b", "c", "d", "e", spec=large)
     restore = target.restore
     steps: list[list[str]] = []

@@ -52,7 +52,10 @@ THEMES = {
     "wait",
     "workers",
 }
-NO_DEFAULT = {"partitions", "sentinel_username", "sentinel_password", "ca", "cert", "key"}
+NO_DEFAULT = {
+    *("partitions", "credentials", "addresses", "sentinel_username", "sentinel_password"),
+    *("sentinel_tls", "sentinel_ca", "sentinel_cert", "sentinel_key", "ca", "cert", "key"),
+}
 
 
 def urls() -> Iterator[str]:
@@ -87,6 +90,8 @@ def test_every_setting_is_listed_with_its_default() -> None:
     made = parse("redis://localhost")
     assert listed["namespace"] == made.namespace
     assert (listed["patience"], listed["timeout"]) == (f"{made.patience:g}", f"{made.timeout:g}")
+    assert listed["connect_timeout"] == f"{made.connect_timeout:g}"
+    assert listed["connections"] == str(made.connections)
     assert parse("rediss://localhost?verify=yes").tls is not None
 
 

@@ -61,12 +61,12 @@ _OPTIONS: Final = (
     "client_name",
     "credentials",
     "addresses",
+    "db",
     "partitions",
     "replicas",
-    "db",
+    *OF_SENTINELS,
     *FILES,
     *VERIFYING,
-    *OF_SENTINELS,
 )
 
 
