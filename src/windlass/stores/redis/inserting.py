@@ -59,7 +59,7 @@ class Inserter:
         self._unblocking = unblocking
 
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
-        if len(jobs) <= 1 or (len(jobs) <= LARGEST_INSERT and heft(jobs) <= LARGEST_WRITE):
+        if len(jobs) <= 1 or (len(jobs) <= LARGEST_INSERT and heft(jobs) < LARGEST_WRITE):
             return await self._insert(jobs) if jobs else ()
         if not any(job.spec.parents for job in jobs):
             return await _in_steps(jobs, self._insert)
@@ -235,7 +235,7 @@ async def _in_steps(
     jobs: Sequence[A], accept: Callable[[Sequence[A]], Awaitable[Sequence[Receipt]]]
 ) -> Sequence[Receipt]:
     receipts: list[Receipt] = []
-    for part in light_parts(jobs, _weight, LARGEST_INSERT):
+    for part in light_parts(jobs, _weight, LARGEST_WRITE, LARGEST_INSERT):
         try:
             receipts += await accept(part)
         except StoreError as error:

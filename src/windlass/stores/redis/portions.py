@@ -9,7 +9,10 @@ LARGEST_CALL: Final = 500
 """The most jobs that one script looks at, so that none holds up the others for long."""
 
 LARGEST_WRITE: Final = 2 * 1024 * 1024
-"""The most bytes of payloads or results that one script takes, but for the last one's."""
+"""The most bytes of payloads that one script takes, but for the last one's."""
+
+LARGEST_ENDS: Final = 1024 * 1024
+"""The same of results and checkpoints, which the journal has once more."""
 
 T = TypeVar("T")
 
@@ -20,21 +23,26 @@ def parts(values: Sequence[T], size: int = LARGEST_CALL) -> Iterator[Sequence[T]
 
 
 def light_parts(
-    values: Sequence[T], weight: Callable[[T], int], size: int = LARGEST_CALL
+    values: Sequence[T],
+    weight: Callable[[T], int],
+    most_bytes: int = LARGEST_ENDS,
+    size: int = LARGEST_CALL,
 ) -> Iterator[Sequence[T]]:
     """The same, of values that may be large."""
     for part in parts(values, size):
-        yield from _light(part, weight)
+        yield from _light(part, weight, most_bytes)
 
 
-def _light(values: Sequence[T], weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    if sum(map(weight, values)) <= LARGEST_WRITE:
+def _light(
+    values: Sequence[T], weight: Callable[[T], int], most_bytes: int
+) -> Iterator[Sequence[T]]:
+    if sum(map(weight, values)) < most_bytes:
         yield values
         return
     start = total = 0
     for at, value in enumerate(values):
         total += weight(value)
-        if total >= LARGEST_WRITE:
+        if total >= most_bytes:
             yield values[start : at + 1]
             start, total = at + 1, 0
     if start < len(values):
