@@ -23,6 +23,7 @@ from . import claim, finish, insert, renew
 from .database import STORE, MysqlDatabase
 from .dialect import dialect_of
 from .fold import BATCH, MOST_ROUNDS, OFTEN, fold
+from .gapless import Gapless
 from .horizon import Horizon
 from .loans import MysqlLoans
 from .url import Settings
@@ -58,6 +59,10 @@ class MysqlStore(SqlStore):
         await self._mysql.ask(Statement("clock"))
 
     def inserting(self, jobs: Sequence[NewJob]) -> Plan[Sequence[Receipt]]:
+        # The transaction is not ours, and may be of any isolation and last for any time.
+        return lambda now: Gapless(jobs).run(insert.insert(jobs, now))
+
+    def _accepting(self, jobs: Sequence[NewJob]) -> Plan[Sequence[Receipt]]:
         return lambda now: insert.insert(jobs, now)
 
     def restoring(self, jobs: Sequence[Job]) -> Plan[Sequence[Receipt]]:

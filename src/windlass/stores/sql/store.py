@@ -102,6 +102,10 @@ class SqlStore(Registers, ABC):
         """The operation behind `insert`, to be run in a transaction of whoever asks."""
         return lambda now: insert.insert(jobs, now)
 
+    def _accepting(self, jobs: Sequence[NewJob]) -> Plan[Sequence[Receipt]]:
+        """The same, for a transaction of our own."""
+        return self.inserting(jobs)
+
     async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
         return await self._read(lambda _: admin.get(ids))
 
@@ -166,7 +170,9 @@ class SqlStore(Registers, ABC):
         return pruned
 
     async def tick(self, schedule: Schedule, tick: int) -> Receipt | None:
-        receipt = await self._write(lambda now: timetable.tick(schedule, tick, now, self.inserting))
+        receipt = await self._write(
+            lambda now: timetable.tick(schedule, tick, now, self._accepting)
+        )
         self._wake()
         return receipt
 

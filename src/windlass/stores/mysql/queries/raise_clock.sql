@@ -1,7 +1,14 @@
 -- Lets the clock of a queue go up to the last place of what was handed out. Arguments: queue, refs.
-INSERT INTO windlass_clocks (queue, place)
-SELECT :queue, GREATEST(MAX(place) - 4611684918915760128, 0)
-FROM windlass_jobs FORCE INDEX (PRIMARY)
-WHERE number IN :refs AND grp IS NOT NULL
-HAVING MAX(place) IS NOT NULL
-ON DUPLICATE KEY UPDATE place = GREATEST(windlass_clocks.place, VALUES(place))
+-- Whoever gives out places, perhaps in a transaction that stays open, holds the row: then it is left
+-- to the next claim, and this one does not wait.
+SET @free = NULL;
+SELECT queue INTO @free FROM windlass_clocks FORCE INDEX (PRIMARY)
+WHERE queue = :queue
+FOR UPDATE SKIP LOCKED;
+UPDATE windlass_clocks AS clocks FORCE INDEX (PRIMARY)
+SET clocks.place = GREATEST(clocks.place, COALESCE((
+  SELECT MAX(jobs.place) - 4611684918915760128
+  FROM windlass_jobs AS jobs FORCE INDEX (PRIMARY)
+  WHERE jobs.number IN :refs AND jobs.grp IS NOT NULL
+), 0))
+WHERE clocks.queue = @free

@@ -1,0 +1,4 @@
+-- Which of these lanes this transaction sees, without a lock. Arguments: queue, names.
+-- Returns: name.
+SELECT CONVERT(name USING utf8mb4) FROM windlass_lanes FORCE INDEX (PRIMARY)
+WHERE queue = :queue AND name IN :names
