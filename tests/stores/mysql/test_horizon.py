@@ -9,43 +9,62 @@ from tests.servers.server import Server
 from tests.stores.mysql.site import emptied, opened
 from windlass.core.model import Transition
 from windlass.core.states import State
-from windlass.stores.mysql import horizon
-from windlass.stores.mysql.horizon import LATE, MANY, SLOW, Horizon, Spot
+from windlass.stores.mysql.horizon import IN_A_ROW, LATE, SLOW, Horizon, Spot
 from windlass.testing.jobs import claim, ids, new_job, put
 
 END = Spot(50, 100)
+FEW, MANY = 10, 50
 
 
-def test_a_quick_claim_leaves_no_spot() -> None:
+@pytest.mark.parametrize("number", [1, 10, 50, 1000])
+def test_a_claim_that_takes_what_is_usual_leaves_no_spot(number: int) -> None:
     known = Horizon()
-    known.note({}, {"q": END}, MANY, 0.0, SLOW)
-    assert known.spots(["q"], 0.0) == {}
+    for turn in range(100):
+        known.note({}, {"q": END}, number, turn, turn + SLOW * (1 + turn % 2))
+        assert known.spots(["q"], turn + SLOW) == {}
 
 
-def test_a_slow_claim_of_many_leaves_one_for_a_while() -> None:
+@pytest.mark.parametrize("number", [1, 10, 50, 1000])
+def test_claims_that_become_slow_leave_one_for_a_while_however_few_jobs_they_give(
+    number: int,
+) -> None:
     known = Horizon()
-    known.note({}, {"q": END}, MANY, 0.0, 0.1)
-    assert known.spots(["q", "r"], 0.2) == {"q": END}
+    known.note({}, {"q": END}, number, 0.0, 0.01)
+    for turn in range(1, IN_A_ROW + 1):
+        assert known.spots(["q"], turn) == {}
+        known.note({}, {"q": END}, number, turn, turn + 0.1)
+    ended = IN_A_ROW + 0.1
+    assert known.spots(["q", "r"], ended) == {"q": END}
     later = Spot(50, 200)
-    known.note({"q": END}, {"q": later}, MANY, 0.2, 0.21)
-    assert known.spots(["q"], 0.3) == {"q": later}
-    assert known.spots(["q"], 0.1 + LATE) == {}
+    known.note({"q": END}, {"q": later}, number, ended, ended + 0.01)
+    assert known.spots(["q"], ended + 0.02) == {"q": later}
+    assert known.spots(["q"], ended + LATE) == {}
+
+
+def test_a_slow_machine_is_not_taken_for_a_long_way() -> None:
+    """Where one ended, claims are as slow: then that is the usual."""
+    known = slow_one()
+    for turn in range(20):
+        known.note({"q": END}, {"q": END}, FEW, turn, turn + 0.1)
+    for turn in range(20, 30):
+        known.note({}, {"q": END}, FEW, turn, turn + 0.1)
+    assert known.spots(["q"], 30.0) == {}
 
 
 def test_it_is_gone_when_a_claim_found_less_than_asked_or_this_process_wrote() -> None:
-    known = Horizon()
-    known.note({}, {"q": END}, MANY, 0.0, 0.1)
+    known = slow_one()
     known.note({"q": END}, {"q": None}, 3, 0.1, 0.2)
     assert known.spots(["q"], 0.2) == {}
-    known.note({}, {"q": END}, MANY, 0.2, 0.3)
+    known = slow_one()
     known.clear()
     assert known.spots(["q"], 0.3) == {}
 
 
-def test_a_claim_of_few_leaves_none_however_slow() -> None:
+def slow_one() -> Horizon:
     known = Horizon()
-    known.note({}, {"q": END}, MANY - 1, 0.0, 9.0)
-    assert known.spots(["q"], 9.0) == {}
+    known.note({}, {"q": END}, FEW, 0.0, 0.1)
+    assert known.spots(["q"], 0.2) == {"q": END}
+    return known
 
 
 async def test_every_job_is_claimed_once_and_none_is_passed_over(
@@ -53,7 +72,7 @@ async def test_every_job_is_claimed_once_and_none_is_passed_over(
 ) -> None:
     """With a transaction open that keeps InnoDB from cleaning up, and every claim called slow."""
     url = emptied(mariadb_server.url)
-    monkeypatch.setattr(horizon, "SLOW", -1.0)
+    monkeypatch.setattr(Horizon, "_is_slow", lambda *_, **__: True)
     async with opened(url) as store, opened(url) as other:
         connection = await asyncmy.connect(
             host="127.0.0.1", port=mariadb_server.port, user="windlass", database="windlass"

@@ -15,10 +15,13 @@ from typing import Final, NamedTuple
 
 SLOW: Final = 0.01
 SLOW_FOR_EACH: Final = 0.00005
-"""Seconds from which on a claim is slow: so many, and so many more for each job."""
+"""Seconds from which on a first claim is slow: so many, and so many more for each job."""
 
-MANY: Final = 50
-"""A claim of fewer jobs is never called slow: there is no load that this could help."""
+TIMES: Final = 3
+LEAST: Final = 0.002
+IN_A_ROW: Final = 3
+"""Later ones are slow if they take so many times what is usual for as many jobs, and so many
+seconds, so often in a row: once alone may be the machine."""
 
 SOON, LATE, SHARE = 0.1, 2.0, 10
 """Seconds until a claim from the start: within these, so many times what the last one took."""
@@ -37,6 +40,10 @@ class Horizon:
     def __init__(self) -> None:
         self._spots: dict[str, Spot] = {}
         self._from_start: dict[str, float] = {}
+        self._usual: dict[int, float] = {}
+        """seconds that a claim of about so many jobs takes where nothing is in its way"""
+        self._slow = 0
+        """how many claims from the start were slow in a row"""
 
     def spots(self, queues: Iterable[str], now: float) -> Mapping[str, Spot]:
         """Where to go on, of those queues that are slow to claim from the start."""
@@ -56,7 +63,7 @@ class Horizon:
     ) -> None:
         """What a claim of so many jobs came to; None where a queue had less than asked."""
         took = ended - began
-        slow = number >= MANY and took > SLOW + SLOW_FOR_EACH * number
+        slow = self._is_slow(number, took, on_the_way=bool(used))
         for queue, spot in ends.items():
             if spot is None or (queue not in used and not slow):
                 self._spots.pop(queue, None)
@@ -64,6 +71,22 @@ class Horizon:
             self._spots[queue] = spot
             if queue not in used:
                 self._from_start[queue] = ended + min(max(SOON, SHARE * took), LATE)
+
+    def _is_slow(self, number: int, took: float, *, on_the_way: bool) -> bool:
+        """Whether a claim had to pass much; one that went on where another ended tells what is
+        usual, so that a machine that is slow altogether is not taken for it."""
+        size = number.bit_length()
+        usual = self._usual.get(size)
+        if usual is None:
+            self._usual[size] = took
+            return not on_the_way and number > 0 and took > SLOW + SLOW_FOR_EACH * number
+        if on_the_way:
+            self._usual[size] = (usual * 3 + took) / 4
+            return False
+        self._usual[size] = min(usual, took)
+        is_long = number > 0 and took > max(LEAST, TIMES * usual)
+        self._slow = self._slow + 1 if is_long else 0
+        return self._slow >= IN_A_ROW
 
     def clear(self) -> None:
         """Begin at the start: this process itself has put jobs there."""
