@@ -41,6 +41,9 @@ from .oversight import Oversight
 PROMOTE_BATCH: Final = 1_000
 """The most due jobs that one claim makes pending before it looks at priorities."""
 
+FENCES_A_MILLISECOND: Final = 1024
+"""A fence is at least so many times the milliseconds of the store's clock."""
+
 CLAIM_BYTES: Final = 16 * 1024 * 1024
 """The most bytes of payload that one claim gives, unless it is asked for less or for more."""
 
@@ -120,11 +123,12 @@ class Store(Oversight, Protocol):
         `queues` is in order of preference, each with the most that it may give. Due jobs
         of these queues become pending first. Within a queue the highest priority goes
         first, and within a priority the one that has been pending longest. Each job gets
-        one more attempt and a fence greater than any that it had. A paused queue gives
-        nothing. Right behind a job of a lane with a size, and beyond all limits but that of bytes,
-        come the next ones that wait there, `size` in all. May give fewer than there are: a store
-        bounds one call.
-        Only an empty answer says that there is nothing.
+        one more attempt and a fence greater than any that it had, which is never below the
+        store's clock times `FENCES_A_MILLISECOND`: so a store that was restored from an old
+        copy repeats none. A paused queue gives nothing. Right behind a job of a lane with a
+        size, and beyond all limits but that of bytes, come the next ones that wait there, `size`
+        in all. May give fewer than there are: a store bounds one call. Only an empty answer says
+        that there is nothing.
 
         The payloads of one call are `most_bytes` at the most: it ends before the job that would go
         beyond, which keeps its place and its attempts. The first one is given whatever its size.

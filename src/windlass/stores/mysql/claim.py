@@ -27,7 +27,6 @@ from ..sql.tally import Tally
 from .horizon import Spot
 
 PAUSED: Final = Statement("paused")
-FENCE: Final = Statement("next_fence")
 RANK: Final = CLAIM_COLUMNS.index("rank")
 
 
@@ -45,6 +44,13 @@ class Claim(NamedTuple):
     """and where this one ended; None where there was less than asked for"""
     tried: list[int]
     """the fences of tries whose end is not known"""
+    moment: int | None
+    """the time, where the server does not tell it"""
+
+    @property
+    def fence(self) -> Statement:
+        """Asks for a fence."""
+        return Statement("next_fence", {"now": self.moment})
 
 
 def foreseen(call: Claim) -> Sequence[Statement]:
@@ -55,7 +61,7 @@ def foreseen(call: Claim) -> Sequence[Statement]:
         for queue, most in [*call.queues.items()][:1]
     ]
     # The fence last: taken before its rows are locked, it could be below that of a quicker claim.
-    return [*soonest, PAUSED, *first, FENCE]
+    return [*soonest, PAUSED, *first, call.fence]
 
 
 def _pick(queue: str, limit: int, after: Spot | None) -> Statement:
@@ -86,7 +92,7 @@ def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
     picked = yield from _picked(call, tally, room)
     claimed: list[Job] = []
     if picked:
-        terms = Terms(one((yield FENCE)), now + call.lease, call.worker, now)
+        terms = Terms(one((yield call.fence)), now + call.lease, call.worker, now)
         claimed = [to_claimed(row, queue, *terms) for queue, row in picked]
         special = needs_more(claimed)
         if special:
@@ -116,7 +122,7 @@ def _in_company(
     rows, jobs = yield from with_company(picked, claimed, terms, tally, room)
     if len(jobs) > len(claimed):
         # The fence was taken before these were locked: it could be below one that they had.
-        fence = one((yield FENCE))
+        fence = one((yield Statement("next_fence", {"now": terms.now})))
         jobs = [msgspec.structs.replace(job, fence=fence) for job in jobs]
     return rows, jobs
 

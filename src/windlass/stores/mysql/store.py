@@ -105,7 +105,8 @@ class MysqlStore(SqlStore):
         began = monotonic()
         spots = self._horizon.spots(queues, began)
         limit = min(limit, max(FEW, 2 * most_bytes // self._size))
-        call = claim.Claim(queues, limit, lease, worker, most_bytes, spots, {}, [])
+        moment = None if self._clock is None else self._clock()
+        call = claim.Claim(queues, limit, lease, worker, most_bytes, spots, {}, [], moment)
         jobs = await self._mysql.write(lambda now: claim.claim(call, now), claim.foreseen(call))
         self._horizon.note(spots, call.ends, len(jobs), began, monotonic())
         if jobs:

@@ -54,7 +54,7 @@ def claim(
         tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
     claimed: list[Job] = []
     if picked:
-        call = Claim(one((yield Statement("next_fence"))), now + lease, worker, now)
+        call = Claim(one((yield Statement("next_fence", {"now": now}))), now + lease, worker, now)
         claimed = [to_claimed(row, queue, *call) for queue, row in picked]
         special = needs_more(claimed)
         if special:

@@ -30,7 +30,7 @@ def rescue(limit: int, lease: int, worker: str, now: int) -> Operation[Sequence[
     expired = yield Statement("expired", {"now": now, "limit": limit})
     if not expired:
         return ()
-    fence = one((yield Statement("next_fence")))
+    fence = one((yield Statement("next_fence", {"now": now})))
     yield Bulk("take_over", [(fence, now + lease, worker, id) for (id,) in expired])
     jobs = yield from get([id for (id,) in expired])
     return [jobs[id] for (id,) in expired if id in jobs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.model import Job, Lease, Transition
 from ...core.states import AFTER_ACTIVE, State
-from ...stores.contract import Store
+from ...stores.contract import FENCES_A_MILLISECOND, Store
 from ..clock import FakeClock
 from ..jobs import (
     BOOM,
@@ -186,3 +186,24 @@ async def test_unknown_ids_are_no_harm(store: Store) -> None:
     assert await store.renew([Lease("nobody", 1)], LEASE) == frozenset()
     assert await state_of(store, "nobody") is None
     assert list(await store.queues()) == []
+
+
+async def test_it_is_never_below_the_clock(store: Store) -> None:
+    """So a store that was restored from an old copy gives none that was given since."""
+    await put(store, "a", "b")
+    now = await store.now()
+    first = await claim_one(store)
+    second = await claim_one(store)
+    assert now * FENCES_A_MILLISECOND <= first.fence < second.fence
+
+
+async def test_one_that_came_by_a_rescue_is_not_below_the_clock(
+    store: Store, clock: FakeClock
+) -> None:
+    await put(store, "a")
+    late = await claim_one(store)
+    clock.advance(LEASE)
+    now = await store.now()
+    [rescued] = await store.rescue(10, LEASE, "rescuer")
+    assert rescued.fence > late.fence
+    assert rescued.fence >= now * FENCES_A_MILLISECOND
