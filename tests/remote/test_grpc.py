@@ -41,7 +41,7 @@ from windlass.stores.remote.grpc import GrpcStore
 from windlass.stores.remote.url import parse
 from windlass.testing.jobs import BOOM, claim_one, finish, new_job, put
 
-OFFERED = {"cancel", "delete", "find", "get", "insert", "ping"}
+OFFERED = {"cancel", "delete", "find", "get", "insert", "migrate", "ping"}
 
 
 @asynccontextmanager

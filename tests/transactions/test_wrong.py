@@ -170,6 +170,26 @@ def test_a_server_database_without_our_tables(
     empty.close()
 
 
+def test_a_connection_to_another_database_of_the_same_server(
+    request: pytest.FixtureRequest, open_engine: Callable[[str], Engine]
+) -> None:
+    engine = open_engine("mariadb")
+    server, kind = SERVERS["mariadb"]
+    other = kind(request.getfixturevalue(server).url)
+    other.make()
+    asyncio.run(other.migrate())
+    desk = PymysqlDesk(other)
+    desk.note("kept")
+    said = refusal(engine.url, desk.connection)
+    assert other.url.rpartition("/")[2] in said
+    assert engine.url.rpartition("/")[2] in said
+    desk.commit()
+    desk.close()
+    assert other.notes() == ["kept"]
+    assert other.execute("SELECT COUNT(*) FROM windlass_jobs")[0] == (0,)
+    other.close()
+
+
 @pytest.mark.parametrize(
     ("name", "kind"), [("postgres", PsycopgDesk), ("mariadb", PymysqlDesk)], ids=["pg", "mysql"]
 )

@@ -11,10 +11,9 @@ import click
 from ..admin.doctor import Finding, diagnose, examine
 from ..core.clock import system_clock
 from .output import print_json
-from .target import AppName, app_option, ask, existing, json_option, url_option, with_setting
+from .target import AppName, app_option, ask, existing, json_option, unmigrated, url_option
 from .text import masked, one_line
 
-WITH_SCHEMA: Final = ("sqlite:", "postgres", "mysql:", "mariadb:")
 RISKS: Final = 4
 FAULTS: Final = 5
 
@@ -33,8 +32,7 @@ def doctor(store: str | None, app: AppName | None, url: str | None, as_json: boo
     risks, 5 for faults.
     """
     with existing(app, store or url) as found:
-        if found.url.startswith(WITH_SCHEMA):
-            found.client.url = with_setting(found.client.url, "migrate", "off")
+        found.client.url = unmigrated(found.client.url)
         told = diagnose(ask(found, lambda store: examine(store, found.clock or system_clock)))
         if as_json:
             print_json([{"kind": f.kind, "fault": f.is_fault, "text": f.text} for f in told])

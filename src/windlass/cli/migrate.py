@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..stores.open import open_store
-from .target import AppName, app_option, ask, opened, url_option, with_setting
+from .target import AppName, app_option, ask, opened, unmigrated, url_option
 from .text import masked
 
 
@@ -16,13 +16,14 @@ def migrate(app: AppName | None, url: str | None) -> None:
     """Bring the store's schema up to date and name what was applied.
 
     Workers and clients do this by themselves when they open a store, unless its URL says
-    migrate=off.
+    migrate=off. A store without a schema, such as Redis or a server, is only asked whether it can
+    be used.
     """
     with opened(app, url) as found:
         place = found.url
     open_store(place)  # so that a URL that no store serves is refused as it was written
     # Opening must not do it first, or there would be nothing left to name.
-    with opened(None, with_setting(place, "migrate", "off")) as found:
+    with opened(None, unmigrated(place)) as found:
         applied = ask(found, lambda store: store.migrate())
     for name in applied:
         click.echo(f"Applied {name}.")

@@ -27,6 +27,7 @@ from .refusal import Refusal
 log = logging.getLogger("windlass")
 
 SQLITE: Final = "sqlite:///"
+WITH_SCHEMA: Final = ("sqlite:", "postgres", "mysql:", "mariadb:")
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,6 +122,11 @@ def with_setting(url: str, name: str, value: str) -> str:
     base, _, query = url.partition("?")
     kept = [setting for setting in query.split("&") if setting.partition("=")[0] != name]
     return f"{base}?{'&'.join([*filter(None, kept), f'{name}={value}'])}"
+
+
+def unmigrated(url: str) -> str:
+    """A store's URL so that opening it changes no schema, if it has one."""
+    return with_setting(url, "migrate", "off") if url.startswith(WITH_SCHEMA) else url
 
 
 def absolute(url: str) -> str:

@@ -6,10 +6,11 @@ several statements at once, and not every driver takes lists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ...core.clock import Clock
+from ...errors import InvalidOption
 from ..sql.dialect import Dialect, Step, by_clock
 from ..sql.operation import Bulk, Rows, Statement
 from .script import LISTS, ROWS_AT_ONCE, Part, Piece, Script, compiled, several
@@ -19,7 +20,8 @@ CURRENT: Final = ("/*current*/", "LOCK IN SHARE MODE")
 transaction may look at the state of its beginning, as by default it does, but for locking reads."""
 
 
-def dialect_of(queries: Mapping[str, str], clock: Clock | None) -> Dialect:
+def dialect_of(queries: Mapping[str, str], database: str, clock: Clock | None) -> Dialect:
+    """The dialect for connections to this database, and to no other."""
     scripts = {name: compiled(text.replace(*CURRENT)) for name, text in queries.items()}
 
     def steps(asked: Statement | Bulk) -> Iterator[Step]:
@@ -28,7 +30,21 @@ def dialect_of(queries: Mapping[str, str], clock: Clock | None) -> Dialect:
             return _bulk(script, asked.rows)
         return iter([_named(part.head, asked.params) for part in script])
 
-    return Dialect("MySQL", queries["arrive"], by_clock(clock), steps)
+    return Dialect("MySQL", queries["arrive"], _in_database(database, by_clock(clock)), steps)
+
+
+def _in_database(database: str, arrived: Callable[[Rows], int]) -> Callable[[Rows], int]:
+    def in_database(rows: Rows) -> int:
+        now = arrived(rows)
+        *_, found, by_case = rows[0]
+        if found != database and (by_case or found.casefold() != database.casefold()):
+            raise InvalidOption(
+                f"The connection is to the database {found} and the store is in {database}: give "
+                "a connection to the store's own database."
+            )
+        return now
+
+    return in_database
 
 
 def _named(piece: Piece, params: Mapping[str, Any]) -> Step:

@@ -47,7 +47,7 @@ class MysqlStore(SqlStore):
         """of the payloads that were claimed last: the server reads all of a job that a claim looks
         at, so it is to look at no more jobs than it can give"""
         self._horizon = Horizon()
-        self.dialect = dialect_of(self._mysql.queries, clock)
+        self.dialect = dialect_of(self._mysql.queries, settings.database, clock)
         self.loans = MysqlLoans(settings)
         super().__init__(self._mysql)
 

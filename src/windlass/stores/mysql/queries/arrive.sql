@@ -1,8 +1,11 @@
 -- Looks around on a connection that is not ours.
--- Returns one row: the server's time, and whether the store's tables are there.
+-- Returns one row: the server's time, whether the store's tables are there, the database, and whether
+-- names of databases differ by case.
 SELECT
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000,
   EXISTS (
     SELECT 1 FROM information_schema.tables
     WHERE table_schema = DATABASE() AND table_name = 'windlass_jobs'
-  )
+  ),
+  DATABASE(),
+  @@lower_case_table_names = 0
