@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from psycopg.rows import dict_row
 from sqlalchemy.ext import asyncio as sa_async
 
-from tests.transactions.blocking_desks import alchemy
+from tests.transactions.blocking_desks import alchemy, begin, by_recipe
 from tests.transactions.desk import AsyncDesk
 from tests.transactions.engines import Engine, Mariadb, Sqlite
 
@@ -178,6 +178,17 @@ class AsyncCoreDesk(Plain):
 
     def autocommit(self) -> None:
         self.run(self.connection.execution_options(isolation_level="AUTOCOMMIT"))
+
+
+class AsyncRecipeDesk(AsyncCoreDesk):
+    """An AsyncConnection as SQLAlchemy's documentation has it for SQLite."""
+
+    async def _connect(self) -> sa_async.AsyncConnection:
+        by_recipe(self.engine.sync_engine)
+        return await super()._connect()
+
+    def autocommit(self) -> None:
+        sa.event.remove(self.engine.sync_engine, "begin", begin)
 
 
 class AsyncSessionDesk(Plain):

@@ -116,6 +116,43 @@ class SessionDesk(Plain):
         self.connection = orm.Session(self.engine.execution_options(isolation_level="AUTOCOMMIT"))
 
 
+class RecipeDesk(CoreDesk):
+    """A Connection as SQLAlchemy's documentation has it for SQLite: the driver begins nothing."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = sa.create_engine(alchemy(engine), poolclass=sa.NullPool)
+        by_recipe(self.engine)
+        self.connection = self.engine.connect()
+
+    def autocommit(self) -> None:
+        sa.event.remove(self.engine, "begin", begin)
+
+
+class RecipeSessionDesk(SessionDesk):
+    """A Session on such connections."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        by_recipe(self.engine)
+
+    def autocommit(self) -> None:
+        sa.event.remove(self.engine, "begin", begin)
+
+
+def by_recipe(engine: sa.Engine) -> None:
+    """Let SQLAlchemy say when a transaction begins, in the place of the driver."""
+    sa.event.listen(engine, "connect", _leave_it)
+    sa.event.listen(engine, "begin", begin)
+
+
+def _leave_it(connection: Any, _: object) -> None:
+    connection.isolation_level = None
+
+
+def begin(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
 class DjangoDesk(BlockingDesk):
     """`django.db.connection`, with `atomic`."""
 

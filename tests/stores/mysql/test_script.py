@@ -60,7 +60,7 @@ def test_a_connection_of_the_user_gets_one_statement_at_a_time() -> None:
         "drop": "DELETE a IN (/*each*/?/*each*/);\nDELETE b IN (/*each*/?/*each*/)",
         "end": "INSERT ?2, ?1;\nDELETE ?2",
     }
-    steps = dialect_of(queries, None).steps
+    steps = dialect_of(queries, "shop", None).steps
     assert list(steps(Statement("named", {"a": 1, "ids": '["x","y"]'}))) == [
         ("INSERT x", []),
         ("SELECT ? WHERE id IN (?, ?)", [1, "x", "y"]),

@@ -34,7 +34,7 @@ class SqlalchemyGuest(BlockingGuest):
         return ENGINES.get(self._dialect.name, self._dialect.name)
 
     def is_in_transaction(self) -> bool:
-        return not is_autocommit(self._connection())
+        return begins(self._connection())
 
     def fetch(self, sql: str, args: Sequence[Any]) -> Rows:
         result = self._connection().exec_driver_sql(sql, tuple(args))
@@ -62,7 +62,7 @@ class AsyncSqlalchemyGuest(AsyncGuest):
 
     async def is_in_transaction(self) -> bool:
         connection = await self._connection()
-        return not await connection.run_sync(is_autocommit)
+        return bool(await connection.run_sync(begins))
 
     async def fetch(self, sql: str, args: Sequence[Any]) -> Rows:
         result = await (await self._connection()).exec_driver_sql(sql, tuple(args))
@@ -78,6 +78,24 @@ class AsyncSqlalchemyGuest(AsyncGuest):
 
 def dialect_of(given: Any) -> Any:
     return given.get_bind().dialect if _is_session(given) else given.dialect
+
+
+def begins(connection: Any) -> bool:
+    """Whether a transaction is open, or the next statement opens one."""
+    if not is_autocommit(connection):
+        return True
+    if connection.dialect.name != "sqlite":
+        return False
+    # The recipe of SQLAlchemy's own documentation takes the driver's transactions away and begins
+    # them in an event, which comes with the first statement: what counts is what the driver says.
+    is_ours = not connection.in_transaction()
+    if is_ours:
+        connection.exec_driver_sql("PRAGMA database_list").close()
+    if connection.connection.driver_connection.in_transaction:
+        return True
+    if is_ours:
+        connection.rollback()
+    return False
 
 
 def is_autocommit(connection: Any) -> bool:
