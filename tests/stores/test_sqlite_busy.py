@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.stores.process import finish, hear, start
+from windlass.core.model import Spec
 from windlass.errors import StoreUnavailable
 from windlass.stores.contract import Store
 from windlass.stores.open import open_store
+from windlass.stores.sqlite.connection import WAL_BYTES, FileLocked
 from windlass.sync import drive
 from windlass.testing.jobs import claim, put, state_of
 
@@ -91,6 +94,7 @@ async def test_a_lock_held_too_long_is_an_engine_that_does_not_answer(url: str, 
 BUSY = """
 import asyncio, sys
 from windlass.stores.open import open_store
+from windlass.stores.sqlite.connection import WAL_BYTES, FileLocked
 from windlass.testing.jobs import put
 
 async def main():
@@ -115,3 +119,52 @@ async def test_writers_in_several_processes_all_get_their_turn(store: Store, url
         finish(writer)
     [queue] = await store.queues()
     assert sum(queue.counts.values()) == 600
+
+
+async def test_of_many_who_wait_each_waits_no_longer_than_one(url: str, path: Path) -> None:
+    store = open_store(f"{url}?busy_timeout=1")
+    await store.open()
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        raw.execute("BEGIN IMMEDIATE")
+        async with asyncio.timeout(8):
+            told = await asyncio.gather(
+                *(put(store, f"job-{n}") for n in range(20)), return_exceptions=True
+            )
+        assert {type(error) for error in told} == {FileLocked}
+        raw.execute("ROLLBACK")
+    await put(store, "a")
+    await store.close()
+
+
+def test_so_do_threads_of_blocking_code(url: str, path: Path) -> None:
+    store = open_store(f"{url}?busy_timeout=1", blocking=True)
+    drive(store.open())
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        raw.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        with ThreadPoolExecutor(12) as pool:
+            waiting = [pool.submit(drive, put(store, f"job-{n}")) for n in range(12)]
+            told = {type(each.exception()) for each in waiting}
+        assert told == {FileLocked}
+        assert time.monotonic() - began < 8
+        raw.execute("ROLLBACK")
+    drive(put(store, "a"))
+    drive(store.close())
+
+
+async def test_what_a_long_reader_made_grow_shrinks_again(url: str, path: Path) -> None:
+    big = Spec("work", b"x" * 500_000)
+    store = open_store(url)
+    await store.open()
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM windlass_jobs").fetchall()
+        for n in range(60):
+            await put(store, f"job-{n}", spec=big)
+        wal = path.with_name(path.name + "-wal")
+        assert wal.stat().st_size > WAL_BYTES
+        reader.execute("ROLLBACK")
+    async with asyncio.timeout(20):
+        while wal.stat().st_size > WAL_BYTES:
+            await put(store, f"small-{time.monotonic_ns()}")
+    await store.close()

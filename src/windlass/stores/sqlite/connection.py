@@ -31,6 +31,14 @@ BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 PASSING: Final = BUSY | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 
 
+WAL_BYTES: Final = 16 * 1024 * 1024
+"""What the file beside the database shrinks to, after somebody has read for long."""
+
+
+class FileLocked(StoreUnavailable):
+    """Others had the file for as long as we wait: nothing was begun."""
+
+
 class Connection:
     """A connection that belongs to one thread at a time. A fork closes it; see `gate`."""
 
@@ -60,11 +68,13 @@ class Connection:
         """Whether this is what `raw` gave before: no fork has closed it since."""
         return self._raw is raw
 
-    def transact(self, plans: Sequence[Plan[Any]], begin: str) -> list[Any]:
+    def transact(
+        self, plans: Sequence[Plan[Any]], begin: str, deadline: float | None = None
+    ) -> list[Any]:
         """Run several operations in one transaction: all of them or none."""
         with GATE:
             try:
-                self.begin(begin)
+                self.begin(begin, deadline)
                 now = self._clock()
                 answers = [run(plan(now), self._execute) for plan in plans]
                 self.raw.execute("COMMIT")
@@ -81,10 +91,10 @@ class Connection:
             row: Row = self.raw.execute(sql, params or {}).fetchone()
         return row
 
-    def begin(self, begin: str) -> None:
+    def begin(self, begin: str, deadline: float | None = None) -> None:
         # Ctrl-C may have come before the one that was open could be ended.
         self.rollback()
-        self._patiently(self.raw, begin)
+        self._patiently(self.raw, begin, deadline)
 
     def rollback(self) -> None:
         """Give up the transaction, if there still is one: a full disk ends it by itself."""
@@ -120,6 +130,7 @@ class Connection:
             self._patiently(raw, "PRAGMA journal_mode = wal")
             raw.execute(f"PRAGMA synchronous = {self._settings.synchronous}")
             raw.execute("PRAGMA temp_store = memory")
+            raw.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         except sqlite3.Error as error:
             raw.close()
             raise StoreError(not_opened(path, error)) from error
@@ -129,9 +140,10 @@ class Connection:
         self._raw = raw
         return raw
 
-    def _patiently(self, raw: sqlite3.Connection, sql: str) -> None:
+    def _patiently(self, raw: sqlite3.Connection, sql: str, deadline: float | None = None) -> None:
         """Execute what takes a lock. Short random naps give every process its turn."""
-        deadline = time.monotonic() + self._settings.busy_timeout
+        if deadline is None:
+            deadline = time.monotonic() + self._settings.busy_timeout
         nap = 0.0005
         while True:
             try:
@@ -140,7 +152,7 @@ class Connection:
                 if error.sqlite_errorcode & 0xFF not in BUSY:
                     raise
                 if time.monotonic() > deadline:
-                    raise self.fault(error) from error
+                    raise FileLocked(not_written(self._settings.path, error)) from error
             else:
                 return
             obey()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -95,6 +96,8 @@ class SqliteDatabase:
     def _run(self, plan: Plan[T], begin: str) -> T:
         if self._direct is None:
             raise StoreUnavailable("The store is not open; call open() before use.")
+        # Who waits here for another thread waits for the file with it.
+        deadline = time.monotonic() + self._settings.busy_timeout
         with self._lock:
-            answer: T = self._direct.transact([plan], begin)[0]
+            answer: T = self._direct.transact([plan], begin, deadline)[0]
         return answer

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ...errors import StoreUnavailable
 from ..sql.operation import Plan, T
-from .connection import Connection
+from .connection import Connection, FileLocked
 
 LARGEST_GROUP: Final = 200
 
@@ -78,6 +78,9 @@ class Scribe:
         try:
             answers = self._connection.transact([call.plan for call in group], self._begin)
             return [(c.future, answer, None) for c, answer in zip(group, answers, strict=True)]
+        except FileLocked as error:
+            # All have waited: to try each alone would have them wait for one after the other.
+            return [(call.future, None, error) for call in group]
         except Exception as error:
             if len(group) == 1:
                 return [(group[0].future, None, error)]

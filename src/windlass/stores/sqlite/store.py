@@ -10,6 +10,7 @@ from ..sql.store import SqlStore
 from .database import STORE, SqliteDatabase
 from .dialect import dialect_of
 from .loans import SqliteLoans
+from .mounts import shared_type
 from .url import Settings
 from .watch import Watch
 
@@ -21,6 +22,7 @@ class SqliteStore(SqlStore):
         self, settings: Settings, clock: Clock | None = None, *, blocking: bool = False
     ) -> None:
         self._clock = clock or system_clock
+        self._path = settings.path
         self._file = SqliteDatabase(settings, STORE, self._clock, blocking=blocking)
         self._watch: Watch | None = None
         self.dialect = dialect_of(self._file.queries, settings.path, self._clock)
@@ -47,6 +49,16 @@ class SqliteStore(SqlStore):
         if self._watch is None:
             raise StoreUnavailable("The store is not open; call open() before use.")
         await self._watch.wait(queues, timeout)
+
+    async def risks(self) -> Sequence[str]:
+        told = [*await super().risks()]
+        kind = shared_type(self._path)
+        if kind is not None:
+            told.append(
+                f"The file is on a network file system ({kind}): two machines that use it destroy "
+                "it, and one may lose jobs; put it on a local disk, or use a store with a server."
+            )
+        return told
 
     def _wake(self) -> None:
         if self._watch is not None:
