@@ -22,7 +22,8 @@ from ..sql.claim import (
 from ..sql.lanes import conclude, settle_all
 from ..sql.line import is_special
 from ..sql.operation import Bulk, Operation, Row, Statement, one
-from ..sql.rows import CLAIM_COLUMNS, to_claimed, to_job
+from ..sql.promotion import Step
+from ..sql.rows import CLAIM_COLUMNS, json_array, to_claimed, to_job
 from ..sql.tally import Tally
 from .horizon import Spot
 
@@ -44,6 +45,8 @@ class Claim(NamedTuple):
     """and where this one ended; None where there was less than asked for"""
     tried: list[int]
     """the fences of tries whose end is not known"""
+    step: Step
+    """which of the queues are looked at for due jobs"""
     moment: int | None
     """the time, where the server does not tell it"""
 
@@ -55,13 +58,39 @@ class Claim(NamedTuple):
 
 def foreseen(call: Claim) -> Sequence[Statement]:
     """What `claim` asks for before it knows the time."""
-    soonest = [Statement("soonest", {"queue": queue}) for queue in call.queues]
-    first = [
-        _pick(queue, min(most, call.limit), call.spots.get(queue))
-        for queue, most in [*call.queues.items()][:1]
-    ]
+    if len(call.queues) != 1:
+        return [_looks(call), PAUSED]
+    [(queue, most)] = call.queues.items()
+    soonest = [] if queue in call.step.passed else [Statement("soonest", {"queue": queue})]
     # The fence last: taken before its rows are locked, it could be below that of a quicker claim.
-    return [*soonest, PAUSED, *first, call.fence]
+    first = _pick(queue, min(most, call.limit), call.spots.get(queue))
+    return [*soonest, PAUSED, first, call.fence]
+
+
+def _looks(call: Claim) -> Statement:
+    """Where there is something: of many queues, most have nothing, and each costs a round trip."""
+    return Statement("looks", {"queues": json_array(list(call.queues))})
+
+
+def _found(call: Claim, now: int) -> Operation[tuple[list[str], list[str]]]:
+    """The queues that may have something, and those that have due jobs to be looked at."""
+    queues = call.queues
+    times: dict[str, Sequence[int | None]] = {}
+    some: set[str] = set()
+    if len(queues) == 1:
+        for queue in queues.keys() - call.step.passed:
+            times[queue] = (yield Statement("soonest", {"queue": queue}))[0]
+    else:
+        for queue, pending, *dues in (yield _looks(call)):
+            times[queue] = dues
+            some |= {queue} if pending else set()
+    ripe = [
+        queue
+        for queue in queues
+        if queue not in call.step.passed
+        and any(due is not None and due <= now for due in times.get(queue, ()))
+    ]
+    return [q for q in queues if q in some or q in ripe or len(queues) == 1], ripe
 
 
 def _pick(queue: str, limit: int, after: Spot | None) -> Statement:
@@ -72,24 +101,19 @@ def _pick(queue: str, limit: int, after: Spot | None) -> Statement:
 
 
 def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
-    queues = call.queues
     for fence in call.tried:
         rows = yield Statement("claimed_before", {"fence": fence})
         if rows:
             # The answer to the commit was lost, and these would wait for their lease.
             return [to_job(row) for row in rows]
     tally = Tally()
-    ripe = []
-    for queue in queues:
-        times = (yield Statement("soonest", {"queue": queue}))[0]
-        if any(due is not None and due <= now for due in times):
-            ripe.append(queue)
+    some, ripe = yield from _found(call, now)
     if ripe:
-        yield from promote(ripe, tally, now)
+        call.step.full = yield from promote(ripe, tally, now)
         if tally.lanes:
             yield from settle_all(tally, now)
     room = Room(call.most_bytes)
-    picked = yield from _picked(call, tally, room)
+    picked = yield from _picked(call, some, tally, room)
     claimed: list[Job] = []
     if picked:
         terms = Terms(one((yield call.fence)), now + call.lease, call.worker, now)
@@ -134,12 +158,14 @@ def _leave_line(claimed: Sequence[Job]) -> Operation[None]:
     yield from note_turns(claimed)
 
 
-def _picked(call: Claim, tally: Tally, room: Room) -> Operation[list[tuple[str, Row]]]:
+def _picked(
+    call: Claim, queues: Sequence[str], tally: Tally, room: Room
+) -> Operation[list[tuple[str, Row]]]:
     """Rows of the claim columns, each with its queue, in the order in which they go."""
     paused = {name for (name,) in (yield PAUSED)}
     picked: list[tuple[str, Row]] = []
-    for queue, most in call.queues.items():
-        number = min(most, call.limit - len(picked))
+    for queue in queues:
+        number = min(call.queues[queue], call.limit - len(picked))
         if number <= 0 or queue in paused or room.is_full:
             continue
         after = call.spots.get(queue)

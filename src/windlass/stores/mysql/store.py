@@ -12,9 +12,9 @@ from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Receipt, Transition
 from ...core.states import FINISHED
 from ...errors import StoreUnavailable
-from ..contract import CLAIM_BYTES
 from ..sql.dependents import ids_of
 from ..sql.operation import Plan, Statement
+from ..sql.promotion import Step
 from ..sql.renewal import renewed
 from ..sql.restore import restore
 from ..sql.rows import json_array, to_jobs
@@ -94,21 +94,23 @@ class MysqlStore(SqlStore):
         [rows] = await self._mysql.ask(Statement("get", {"ids": ids}))
         return {job.id: job for job in to_jobs(rows)}
 
-    async def claim(
+    async def _claim_once(
         self,
         queues: Mapping[str, int],
         limit: int,
         lease: int,
         worker: str,
-        most_bytes: int = CLAIM_BYTES,
+        most_bytes: int,
+        step: Step,
     ) -> Sequence[Job]:
         began = monotonic()
         spots = self._horizon.spots(queues, began)
         limit = min(limit, max(FEW, 2 * most_bytes // self._size))
         moment = None if self._clock is None else self._clock()
-        call = claim.Claim(queues, limit, lease, worker, most_bytes, spots, {}, [], moment)
+        call = claim.Claim(queues, limit, lease, worker, most_bytes, spots, {}, [], step, moment)
         jobs = await self._mysql.write(lambda now: claim.claim(call, now), claim.foreseen(call))
-        self._horizon.note(spots, call.ends, len(jobs), began, monotonic())
+        if not step.full:
+            self._horizon.note(spots, call.ends, len(jobs), began, monotonic())
         if jobs:
             self._size = _size_of(jobs)
             await self._note_change()

@@ -14,6 +14,7 @@ from . import groups, lanes
 from .lanes import HAS, WAITS, conclude, settle_all
 from .line import Mover, moved, ripen
 from .operation import Bulk, Operation, Row, Statement, one
+from .promotion import Step
 from .rows import CLAIM_COLUMNS, json_array, to_claimed
 from .tally import Key, Tally
 from .windows import let_go
@@ -35,10 +36,17 @@ class Claim(NamedTuple):
 
 
 def claim(
-    queues: Mapping[str, int], limit: int, lease: int, worker: str, most_bytes: int, now: int
+    queues: Mapping[str, int],
+    limit: int,
+    lease: int,
+    worker: str,
+    most_bytes: int,
+    step: Step,
+    now: int,
 ) -> Operation[Sequence[Job]]:
     tally = Tally()
-    yield from promote(queues, tally, now)
+    looked = [queue for queue in queues if queue not in step.passed]
+    step.full = yield from promote(looked, tally, now)
     if tally.lanes:
         yield from settle_all(tally, now)
     paused = {name for (name,) in (yield Statement("paused"))}
@@ -189,15 +197,23 @@ class Due(NamedTuple):
     queue: str
 
 
-def promote(queues: Iterable[str], tally: Tally, now: int) -> Operation[None]:
-    """Make due jobs pending, in the order of their time, at the end of the line."""
+def promote(queues: Iterable[str], tally: Tally, now: int) -> Operation[set[str]]:
+    """Make due jobs pending, in the order of their time, at the end of the line.
+
+    The queues that may have more of them than one call makes pending.
+    """
     due: list[Due] = []
+    full: set[str] = set()
     for queue in queues:
         room = PROMOTE_BATCH - len(due)
+        if not room:
+            break
         rows = yield Statement("due", {"queue": queue, "now": now, "limit": room})
         due += [Due._make((*row, queue)) for row in rows]
+        if len(rows) == room:
+            full.add(queue)
     if not due:
-        return
+        return full
     due.sort(key=lambda job: job[:3])
     special = [_mover(job) for job in due if job.special is not None]
     tickets = [job for job in special if job.slot == WAITS]
@@ -212,6 +228,7 @@ def promote(queues: Iterable[str], tally: Tally, now: int) -> Operation[None]:
         tally.move(job.queue, job.state, State.PENDING)
     if special:
         yield from moved(special, tally)
+    return full
 
 
 def _mover(job: Due) -> Mover:

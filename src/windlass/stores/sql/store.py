@@ -44,6 +44,7 @@ from .dependents import STEP, Ended, ids_of
 from .dialect import Dialect
 from .loans import Loans
 from .operation import Operation, Plan, T
+from .promotion import Promotion, Step
 from .registers import Registers
 from .rest import Rest
 
@@ -62,6 +63,7 @@ class SqlStore(Registers, ABC):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
+        self._promotion = Promotion()
         self._rest = Rest(lambda: self.unblock(STEP), blocking=database.blocking)
 
     @property
@@ -117,8 +119,25 @@ class SqlStore(Registers, ABC):
         worker: str,
         most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
+        while True:
+            step = self._promotion.begin(queues, limit)
+            jobs = await self._claim_once(queues, limit, lease, worker, most_bytes, step)
+            step.end(jobs)
+            # What is due was passed by: it is looked at before it is said that nothing is there.
+            if jobs or not step.passed:
+                return jobs
+
+    async def _claim_once(
+        self,
+        queues: Mapping[str, int],
+        limit: int,
+        lease: int,
+        worker: str,
+        most_bytes: int,
+        step: Step,
+    ) -> Sequence[Job]:
         return await self._write(
-            lambda now: claim.claim(queues, limit, lease, worker, most_bytes, now)
+            lambda now: claim.claim(queues, limit, lease, worker, most_bytes, step, now)
         )
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
