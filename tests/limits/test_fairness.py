@@ -2,10 +2,11 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windlass.limits.fairness import BAND, SLOT, STEP, place_of
+from windlass.limits.fairness import BAND, SLOT, STEP, first_free, place_of
 
 
 class Line:
@@ -62,3 +63,29 @@ def test_more_groups_than_a_slot_has_places_spill_over_and_stay_within_a_step() 
     places = [line.add(f"g{n}") for n in range(SLOT + 100)]
     assert len(set(places)) == len(places)
     assert max(places) - min(places) < STEP
+
+
+@pytest.mark.parametrize("groups", [100, 10_000, 100_000, 1_000_000])
+def test_a_place_costs_the_same_however_many_groups_wait(groups: int) -> None:
+    """The line is full from the first wanted place on, as many groups make it."""
+    begin = BAND + STEP
+    asked = 0
+
+    def last_between(start: int, end: int) -> int | None:
+        nonlocal asked
+        asked += 1
+        last = min(end, begin + groups) - 1
+        return last if last >= start else None
+
+    assert place_of(0, 0, 1, last_between) == begin + groups
+    assert asked < 40
+
+
+@given(st.sets(st.integers(0, 60)), st.integers(0, 60))
+def test_a_slot_that_is_found_has_room_and_comes_right_behind_a_full_one(
+    full: set[int], slot: int
+) -> None:
+    found = first_free(slot * SLOT, lambda start: start // SLOT in full)
+    assert found % SLOT == 0 and found // SLOT >= slot
+    assert found // SLOT not in full
+    assert found // SLOT == slot or found // SLOT - 1 in full

@@ -29,26 +29,49 @@ def wanted_place(clock: int, greatest: int, weight: int) -> int:
 
 def search(clock: int, greatest: int, weight: int) -> Generator[tuple[int, int], int | None, int]:
     """Find the place that a job gets. Each question is: the greatest place, of all groups that are
-    in the line of the queue, from one place to before another; None if there is none there."""
+    in the line of the queue, from one place to before another; None if there is none there.
+
+    With both the same, it is where the first slot begins, from there on, whose last place is free:
+    where many groups wait, slot after slot is full, and one by one it would take the longer the
+    more there are. See `first_free`.
+    """
     wanted = wanted_place(clock, greatest, weight)
     while (yield wanted, wanted + 1) is not None:
         end = wanted - wanted % SLOT + SLOT
         last = yield wanted, end
         if last is not None and last + 1 < end:
             return last + 1
-        wanted = end
+        wanted = (yield end, end) or end
     return wanted
+
+
+def first_free(start: int, is_full: Callable[[int], bool]) -> int:
+    """The first slot from the one that begins at `start` on that is not full; of slots far apart
+    it may be one behind it, if full ones follow again."""
+    low, step = start - SLOT, SLOT
+    while is_full(low + step):
+        low, step = low + step, 2 * step
+    high = low + step
+    while high - low > SLOT:
+        middle = low + (high - low) // SLOT // 2 * SLOT
+        low, high = (middle, high) if is_full(middle) else (low, middle)
+    return high
 
 
 def place_of(
     clock: int, greatest: int, weight: int, last_between: Callable[[int, int], int | None]
 ) -> int:
     """The place that a job gets, for who can answer at once."""
+
+    def is_full(slot: int) -> bool:
+        return last_between(slot, slot + SLOT) == slot + SLOT - 1
+
     searching = search(clock, greatest, weight)
-    question = next(searching)
+    start, end = next(searching)
     while True:
+        answer = first_free(start, is_full) if start == end else last_between(start, end)
         try:
-            question = searching.send(last_between(*question))
+            start, end = searching.send(answer)
         except StopIteration as found:
             place: int = found.value
             return place

@@ -6,6 +6,7 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
@@ -13,6 +14,7 @@ from ...core.model import Job
 from ...core.states import FINISHED, LIVE, WAITING, State
 from ...limits.fairness import place_of
 from ..contract import PROMOTE_BATCH
+from .grouped import Grouped
 
 Entry = tuple[int, int, str]
 """What a line is sorted by, the place, and the job."""
@@ -33,7 +35,7 @@ class Shelf:
         self.entered: set[str] = set()
         """the jobs that wait in their lane"""
         self._clocks: dict[str, int] = {}
-        self._grouped: dict[tuple[str, str], set[str]] = {}
+        self._grouped = Grouped(self._stands)
         self.counts: dict[str, Counter[State]] = {}
         self._ready: dict[str, list[Entry]] = {}
         self._due: dict[str, list[Entry]] = {}
@@ -162,8 +164,8 @@ class Shelf:
         self.counts.setdefault(job.queue, Counter())[job.state] += 1
         if job.unique is not None and job.state in LIVE:
             self.unique[job.unique] = job.id
-        if job.spec.group and job.state in LIVE:
-            self._grouped.setdefault((job.queue, job.spec.group), set()).add(job.id)
+        if job.spec.group and (job.state is State.PENDING or job.id in self.entered):
+            self._grouped.add(job.queue, job.spec.group, self.place[job.id], job.id)
         self._index(job)
         return job
 
@@ -172,24 +174,20 @@ class Shelf:
             return next(self._front)
         if not job.spec.group or not in_line:
             return next(self._back)
-        mine = max(self._places_of(job.queue, job.spec.group), default=0)
+        mine = self._grouped.greatest(job.queue, job.spec.group)
         clock = self._clocks.get(job.queue, 0)
-        groups = [group for queue, group in self._grouped if queue == job.queue]
-        taken = [place for group in groups for place in self._places_of(job.queue, group)]
-
-        def last_between(start: int, end: int) -> int | None:
-            return max((place for place in taken if start <= place < end), default=None)
-
+        last_between = partial(self._grouped.last_between, job.queue)
         return place_of(clock, mine, job.spec.weight, last_between)
 
-    def _places_of(self, queue: str, group: str) -> list[int]:
-        """Where the jobs of a group stand that are pending or wait in their lane."""
-        jobs = self._grouped.get((queue, group), ())
-        return [
-            self.place[id]
-            for id in jobs
-            if id in self.entered or self.jobs[id].state is State.PENDING
-        ]
+    def _stands(self, queue: str, place: int, id: str, group: str | None) -> bool:
+        """Whether a job of this group is pending, or waits in its lane, at this place."""
+        job = self.jobs.get(id)
+        return (
+            job is not None
+            and (id in self.entered or job.state is State.PENDING)
+            and (job.queue, self.place[id]) == (queue, place)
+            and (job.spec.group == group if group else job.spec.group != "")
+        )
 
     def handed_out(self, job: Job) -> None:
         """The clock of a queue goes up to the place of what it gives."""
@@ -221,8 +219,6 @@ class Shelf:
         self.counts[job.queue][job.state] -= 1
         if job.unique is not None and job.state in LIVE:
             del self.unique[job.unique]
-        if job.spec.group and job.state in LIVE:
-            self._grouped[job.queue, job.spec.group].discard(job.id)
 
 
 def _is_leased(job: Job, worker: str, now: int) -> bool:

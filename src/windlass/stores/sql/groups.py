@@ -10,6 +10,9 @@ from ...limits.fairness import SLOT, search, wanted_place
 from .operation import Operation, Statement
 from .rows import json_array
 
+AT_ONCE: Final = 12
+"""So many slots are looked at in one question, where one after the other is full."""
+
 NOWHERE: Final = 0
 """Less than any place of a job that has a group."""
 
@@ -33,6 +36,8 @@ class Seen(NamedTuple):
     """the last one of each slot"""
     taken: dict[int, bool]
     """of single places, whether they are"""
+    beyond: dict[int, int]
+    """of slots that others in front of them are full up to, the first one that was not"""
 
     def take(self, place: int) -> None:
         self.tops[place // SLOT] = max(place, self.tops.get(place // SLOT, NOWHERE))
@@ -58,7 +63,7 @@ def _places(queue: str, members: Sequence[Member]) -> Operation[dict[str, int]]:
     params = {"queue": queue, "groups": json_array(groups)}
     rows = yield Statement("greatest", params)
     greatest = {group: place for group, place in rows if place is not None}
-    seen = Seen({}, {})
+    seen = Seen({}, {}, {})
     yield from _read(queue, _foreseen(members, clock, greatest), seen)
     found: dict[str, int] = {}
     for member in members:
@@ -81,8 +86,12 @@ def _search(queue: str, searching: Search, seen: Seen) -> Operation[int]:
 
 
 def _answer(queue: str, start: int, end: int, seen: Seen) -> Operation[int | None]:
-    """The last place that is taken from `start` on, in its slot; or whether that one is."""
+    """The last place that is taken from `start` on, in its slot; or whether that one is; or the
+    first slot that has room."""
     slot = start // SLOT
+    if start == end:
+        seen.beyond[slot] = yield from _first_free(queue, seen.beyond.get(slot, slot), seen)
+        return SLOT * seen.beyond[slot]
     if slot not in seen.tops:
         yield from _read(queue, [slot], seen)
     top = seen.tops[slot]
@@ -92,6 +101,34 @@ def _answer(queue: str, start: int, end: int, seen: Seen) -> Operation[int | Non
         rows = yield Statement("tops", {"queue": queue, "starts": json_array([start]), "slot": 1})
         seen.taken[start] = rows[0][0] is not None
     return start if seen.taken[start] else None
+
+
+def _first_free(queue: str, slot: int, seen: Seen) -> Operation[int]:
+    """The first slot from this one on that is not full: see `fairness.first_free`. Many are looked
+    at at once, farther and farther away, and then nearer and nearer."""
+    if slot not in seen.tops:
+        yield from _read(queue, [slot], seen)
+    if _has_room(slot, seen):
+        return slot
+    low, high = slot, 0
+    while high - low != 1:
+        if high:
+            some = {low + (high - low) * n // AT_ONCE for n in range(1, AT_ONCE)} - {low}
+        else:
+            some = {low + 2**n for n in range(AT_ONCE)}
+        unseen = some - seen.tops.keys()
+        if unseen:
+            yield from _read(queue, unseen, seen)
+        for each in sorted(some):
+            if _has_room(each, seen):
+                high = each
+                break
+            low = each
+    return high
+
+
+def _has_room(slot: int, seen: Seen) -> bool:
+    return seen.tops[slot] + 1 < (slot + 1) * SLOT
 
 
 def _foreseen(members: Sequence[Member], clock: int, greatest: dict[str, int]) -> set[int]:
