@@ -192,7 +192,8 @@ class StoreUnavailable(StoreError):
     """The engine did not answer; the same call may succeed later.
 
     Of a `finish` that went to several servers, `settled` has the claims (id and fence) that are
-    done with, since theirs did answer, and `held` the ids of those whose lease still held.
+    done with, since theirs did answer, and `held` the ids of those whose lease still held. It is
+    `busy` if all have answered, and only transactions of others are in the way of the rest.
     """
 
     def __init__(
@@ -200,10 +201,12 @@ class StoreUnavailable(StoreError):
         *args: object,
         settled: frozenset[tuple[str, int]] = frozenset(),
         held: frozenset[str] = frozenset(),
+        busy: bool = False,
     ) -> None:
         super().__init__(*args)
         self.settled = settled
         self.held = held
+        self.busy = busy
 
 
 class SchemaMismatch(StoreError):

@@ -26,6 +26,10 @@ BATCH_BYTES: Final = 4 * 1024 * 1024
 """As many bytes of results go to the store in one call, or one result."""
 
 
+ASIDE: Final = 0.25
+"""Seconds until it is tried again to write what a transaction of others was in the way of."""
+
+
 class Acker(Service):
     """Finishes jobs. What could not be written stays in line for the next try."""
 
@@ -48,6 +52,8 @@ class Acker(Service):
         self._waiting: list[Transition] = []
         self._took: list[float] = []
         """the seconds of those attempts, in the same order"""
+        self._aside: list[Transition] = []
+        """what transactions of others are in the way of, for a moment"""
         self._some = asyncio.Event()
         self._none = asyncio.Event()
         self._none.set()
@@ -62,7 +68,7 @@ class Acker(Service):
 
     def moves(self) -> list[Transition]:
         """What is still to be written; from any thread."""
-        return list(self._waiting)
+        return [*list(self._waiting), *list(self._aside)]
 
     def note(self, job: Job, move: Transition | None, seconds: float, settled: bool) -> None:
         """Take note of an attempt of which nothing is left to write.
@@ -91,7 +97,8 @@ class Acker(Service):
                 held = await self._store.finish(batch)
             except StoreUnavailable as error:
                 self._settle_some(batch, error)
-                raise
+                if not error.busy:
+                    raise
             except Exception:
                 await self._finish_each(batch)
             else:
@@ -149,7 +156,7 @@ class Acker(Service):
             log.error(
                 "%d outcome(s) could not be written before the exit; their leases will expire "
                 "and the jobs run again",
-                len(self._waiting),
+                len(self.moves()),
             )
 
     def _settle_some(self, batch: list[Transition], error: StoreUnavailable) -> None:
@@ -157,13 +164,23 @@ class Acker(Service):
         written: list[Transition] = []
         took: list[float] = []
         left = self._waiting[len(batch) :], self._took[len(batch) :]
+        later: tuple[list[Transition], list[float]] = ([], [])
         for each, seconds in zip(batch, self._took, strict=False):
             is_written = (each.id, each.fence) in error.settled
-            moves, times = (written, took) if is_written else left
+            moves, times = (written, took) if is_written else later if error.busy else left
             moves.append(each)
             times.append(seconds)
         self._waiting, self._took = left
+        if later[0]:
+            self._aside += later[0]
+            asyncio.get_running_loop().call_later(ASIDE, self._take_up, *later)
         self._settle(written, took, error.held)
+
+    def _take_up(self, moves: list[Transition], took: list[float]) -> None:
+        """Try again what transactions of others were in the way of."""
+        del self._aside[: len(moves)]
+        for move, seconds in zip(moves, took, strict=True):
+            self.put(move, seconds)
 
     def _settle(self, batch: list[Transition], took: list[float], held: frozenset[str]) -> None:
         jobs = self.hand.drop([(transition.id, transition.fence) for transition in batch])
@@ -175,7 +192,8 @@ class Acker(Service):
             self._logbook.settle(batch, held)
         if not self._waiting:
             self._some.clear()
-            self._none.set()
+            if not self._aside:
+                self._none.set()
 
     def _note_lost(
         self, batch: list[Transition], jobs: Sequence[Job | None], held: frozenset[str]

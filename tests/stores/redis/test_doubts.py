@@ -16,9 +16,9 @@ from windlass.config import WorkerSettings
 from windlass.core.model import Job, Transition
 from windlass.core.states import State
 from windlass.errors import StoreUnavailable
+from windlass.stores import doubts
 from windlass.stores.contract import Store
-from windlass.stores.redis import doubts
-from windlass.stores.redis.doubts import Doubts
+from windlass.stores.doubts import Doubts
 from windlass.testing.jobs import FLEETING, bring, claim, put, state_of
 
 ENDLESSLY = 1_000_000

@@ -17,7 +17,7 @@ from ..sql.operation import Operation, Plan, Rows, Statement, T, arun
 from ..sql.queries import SHARED, load_queries
 from .columns import JOB_COLUMNS
 from .fault import in_our_words, is_conflict, is_lost, is_passing
-from .link import Link
+from .link import LOCK_WAIT, Link, lock_wait
 from .migrate import check, migrate
 from .pool import Pool
 from .script import Script, compiled, statements
@@ -123,9 +123,24 @@ class MysqlDatabase:
     async def _check(self, link: Link) -> None:
         await check(link, self._schema, self._settings)
 
-    async def _repeatedly(self, act: Callable[[Link], Awaitable[T]]) -> T:
+    async def write_soon(self, plan: Plan[T], seconds: int) -> T:
+        """As `write`, but wait no longer than that for rows of other transactions."""
+
+        async def act(link: Link) -> T:
+            await link.ask([lock_wait(seconds)])
+            try:
+                return await self._transact(link, plan, WRITE, ())
+            finally:
+                if not link.broken:
+                    await link.ask([lock_wait(LOCK_WAIT)])
+
+        return await self._repeatedly(act, float(seconds))
+
+    async def _repeatedly(
+        self, act: Callable[[Link], Awaitable[T]], patience: float | None = None
+    ) -> T:
         """Act on a link, again and again while what fails may pass, as long as patience lasts."""
-        deadline = monotonic() + self._settings.patience
+        deadline = monotonic() + (self._settings.patience if patience is None else patience)
         pause = FIRST_PAUSE
         while True:
             pool = self._pool

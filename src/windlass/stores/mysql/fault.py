@@ -60,7 +60,8 @@ def in_our_words(error: BaseException, where: str) -> WindlassError:
     if is_conflict(error):
         return StoreUnavailable(
             f"Other transactions on {where} were in the way for too long ({text}); try again, and "
-            "look for long transactions if it goes on."
+            "look for long transactions if it goes on.",
+            busy=True,
         )
     if number in FULL:
         return StoreUnavailable(

@@ -32,6 +32,11 @@ _SESSION: Final = (
 )
 
 
+def lock_wait(seconds: int) -> str:
+    """Has the session wait so long for rows that another transaction holds."""
+    return f"SET SESSION innodb_lock_wait_timeout = {seconds}"
+
+
 class Answer(NamedTuple):
     """What one statement came to."""
 

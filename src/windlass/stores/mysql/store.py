@@ -12,7 +12,8 @@ from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Receipt, Transition
 from ...core.states import FINISHED
 from ...errors import StoreUnavailable
-from ..sql.dependents import ids_of
+from ..doubts import Doubts
+from ..sql.dependents import Ended, ids_of
 from ..sql.operation import Plan, Statement
 from ..sql.promotion import Step
 from ..sql.renewal import renewed
@@ -31,6 +32,9 @@ from .watch import Watch
 
 log = logging.getLogger("windlass")
 
+PATIENCE: Final = 1
+"""Seconds that a finish waits for jobs that others have, once it has written the others."""
+
 FEW: Final = 10
 """A claim may look at so many jobs, however large the last ones were."""
 
@@ -47,6 +51,9 @@ class MysqlStore(SqlStore):
         """of the payloads that were claimed last: the server reads all of a job that a claim looks
         at, so it is to look at no more jobs than it can give"""
         self._horizon = Horizon()
+        self._doubts = Doubts()
+        self._busy = Doubts()
+        """claims that other transactions had for longer than a moment"""
         self.dialect = dialect_of(self._mysql.queries, settings.database, clock)
         self.loans = MysqlLoans(settings)
         super().__init__(self._mysql)
@@ -129,18 +136,63 @@ class MysqlStore(SqlStore):
     async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
         if not transitions:
             return frozenset()
-        tries = count()
-        ended = await self._mysql.write(
-            lambda now: finish.finish(transitions, now, again=next(tries) > 0),
-            finish.foreseen(transitions),
-        )
+        again = self._doubts.any(transitions)
+        try:
+            held, left = await self._finish_free(transitions, again)
+        except BaseException:
+            self._doubts.add(transitions)
+            raise
+        self._doubts.forget(transitions)
+        if left:
+            raise StoreUnavailable(
+                f"Another transaction has {len(left):,} of these jobs, or their lanes: end it, and "
+                "keep transactions that enqueue short.",
+                settled=frozenset((each.id, each.fence) for each in transitions) - left,
+                held=held,
+                busy=True,
+            )
+        return held
+
+    async def _finish_free(
+        self, transitions: Sequence[Transition], again: bool
+    ) -> tuple[frozenset[str], frozenset[tuple[str, int]]]:
+        """The ids that held, and the claims that others have even after a moment."""
+        ended = await self._finish_once(transitions, again)
+        held = ended.ids
+        left = [each for each in transitions if (each.id, each.fence) in ended.busy]
+        # Most who have a job are done in a moment; of who was not, it is known.
+        if left and not self._busy.any(left):
+            try:
+                held |= (await self._finish_once(left, again, soon=True)).ids
+                left = []
+            except StoreUnavailable as error:
+                if not error.busy:
+                    raise
+        self._busy.forget(transitions)
+        self._busy.add(left)
+        return held, frozenset([(each.id, each.fence) for each in left])
+
+    async def _finish_once(
+        self, transitions: Sequence[Transition], doubtful: bool, *, soon: bool = False
+    ) -> Ended:
+        """Pass by what others have, or, with `soon`, wait for it a little."""
+        tries = count(1 if doubtful else 0)
+        if soon:
+            ended = await self._mysql.write_soon(
+                lambda now: finish.finish(transitions, now, again=next(tries) > 0), PATIENCE
+            )
+        else:
+            ended = await self._mysql.write(
+                lambda now: finish.finish_free(transitions, now, again=next(tries) > 0),
+                finish.foreseen(transitions),
+            )
         # What was completed is no news to anyone who waits.
         if ended.released or any(each.state not in FINISHED for each in transitions):
             self._wake()
         await self._note_change()
         if ended.owing:
             await self._rest.begin()
-        return ended.ids
+        return ended
 
     async def prune(self, limit: int) -> int:
         pruned = await super().prune(limit)

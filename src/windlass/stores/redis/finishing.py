@@ -9,8 +9,8 @@ import msgspec
 
 from ...core.model import Transition
 from ...errors import StoreUnavailable
+from ..doubts import Doubts
 from .changes import in_order, locate
-from .doubts import Doubts
 from .errands import Errands
 from .lookout import Lookout
 from .names import Names

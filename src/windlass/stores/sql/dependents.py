@@ -59,6 +59,8 @@ class Ended(NamedTuple):
     owing: bool = False
     released: bool = False
     """whether dependents may have been let go on, where an engine asks"""
+    busy: frozenset[tuple[str, int]] = frozenset()
+    """claims that other transactions have, where an engine passes these by"""
 
 
 def ids_of(operation: Operation[Ended]) -> Operation[frozenset[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ...core.model import Transition
+from ..core.model import Transition
 
 MOST: Final = 20_000
 """The last so many are remembered; of an older one its worker may read that its lease was lost."""

@@ -1,0 +1,3 @@
+-- Those of these lanes that there are, whoever has them. Arguments: queue, names. Returns: name.
+SELECT CONVERT(name USING utf8mb4) FROM windlass_lanes FORCE INDEX (PRIMARY)
+WHERE queue = :queue AND name IN :names
