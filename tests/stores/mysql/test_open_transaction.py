@@ -14,7 +14,7 @@ from windlass.core.ids import new_id
 from windlass.core.lane import Lane
 from windlass.core.model import Job, NewJob, Receipt, Spec, Transition
 from windlass.core.states import State
-from windlass.errors import UnknownJob
+from windlass.errors import InvalidOption, UnknownJob
 from windlass.stores.guest.mysql import AsyncmyGuest
 from windlass.stores.mysql.store import MysqlStore
 from windlass.testing.jobs import bring, claim, counts, ids, job_of, new_job, put, state_of
@@ -186,3 +186,10 @@ async def test_jobs_of_groups_are_claimed_while_one_more_is_enqueued(url: str) -
         await guest.perform(store.dialect, store.inserting([fresh_job(grouped, queue=m)]))
         async with asyncio.timeout(LONG):
             assert ids(await claim(store, 2, queue=m)) == [f"{m}-1", f"{m}-2"]
+
+
+async def test_a_transaction_that_would_block_others_is_refused(url: str) -> None:
+    level = "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+    async with opened(url) as store, begun(url, init_command=level) as connection:
+        with pytest.raises(InvalidOption, match="is at SERIALIZABLE"):
+            await AsyncmyGuest(connection).perform(store.dialect, store.inserting([fresh_job()]))

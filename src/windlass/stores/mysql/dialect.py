@@ -36,11 +36,16 @@ def dialect_of(queries: Mapping[str, str], database: str, clock: Clock | None) -
 def _in_database(database: str, arrived: Callable[[Rows], int]) -> Callable[[Rows], int]:
     def in_database(rows: Rows) -> int:
         now = arrived(rows)
-        *_, found, by_case = rows[0]
+        *_, isolation, found, by_case = rows[0]
         if found != database and (by_case or found.casefold() != database.casefold()):
             raise InvalidOption(
                 f"The connection is to the database {found} and the store is in {database}: give "
                 "a connection to the store's own database."
+            )
+        if isolation == "SERIALIZABLE":
+            raise InvalidOption(
+                "The connection is at SERIALIZABLE, where whatever is looked at stays locked until "
+                "the commit, and nobody else could enqueue: use REPEATABLE READ or READ COMMITTED."
             )
         return now
 

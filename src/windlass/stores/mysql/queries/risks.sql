@@ -6,4 +6,4 @@ SELECT CONCAT(
 FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
 UNION ALL
 SELECT 'The server has innodb_doublewrite off: a power failure can destroy tables; set it on.'
-FROM DUAL WHERE @@innodb_doublewrite IN ('OFF', '0')
+FROM DUAL WHERE CAST(@@innodb_doublewrite AS CHAR) IN ('OFF', '0')
