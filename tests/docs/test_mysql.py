@@ -53,6 +53,7 @@ def test_every_setting_is_listed_with_its_default() -> None:
     made = parse("mysql://me@localhost/shop")
     assert (listed["namespace"], listed["pool"]) == (made.namespace, str(made.pool))
     assert (listed["patience"], listed["timeout"]) == (f"{made.patience:g}", f"{made.timeout:g}")
+    assert listed["connect_timeout"] == f"{made.connect_timeout:g}"
     assert (made.migrate, made.tls) == (True, None)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import asyncmy
@@ -62,6 +63,8 @@ class Link:
         self._packet = 1024 * 1024
         self._escape: Literal = raw.literal
         self.broken = False
+        self.used_at = monotonic()
+        """when it was last given back"""
 
     def literal(self, value: Any) -> str:
         """A value as SQL. Numbers, half of all that is written, are spared the driver's tests."""
@@ -72,9 +75,9 @@ class Link:
         """How many characters of statements to send at once, at the most; one may be larger."""
         return min(self._packet // 4, ROOM)
 
-    async def prepare(self) -> None:
+    async def prepare(self, timeout: float) -> None:
         """Set the session up; nothing else may have been asked before."""
-        self._packet = int((await self.ask([_SESSION]))[-1].rows[0][0])
+        self._packet = int((await self.ask([_SESSION], timeout))[-1].rows[0][0])
 
     async def ask(self, statements: Sequence[str], timeout: float | None = None) -> list[Answer]:
         """Send statements in one go; the answer to each. The first that fails ends it."""
@@ -134,7 +137,7 @@ async def connect(settings: Settings) -> Link:
     """One more connection; raises what the driver raises, and `StoreError` for a bad server."""
     try:
         # The driver's own limit is over before the server has said anything.
-        async with asyncio.timeout(settings.timeout):
+        async with asyncio.timeout(settings.connect_timeout):
             raw = await asyncmy.connect(
                 host=settings.host,
                 port=settings.port,
@@ -143,7 +146,7 @@ async def connect(settings: Settings) -> Link:
                 database=settings.database,
                 unix_socket=settings.socket,
                 ssl=settings.tls,
-                connect_timeout=settings.timeout,
+                connect_timeout=settings.connect_timeout,
                 charset="utf8mb4",
                 autocommit=True,
                 program_name="windlass",
@@ -163,7 +166,7 @@ async def connect(settings: Settings) -> Link:
     link = Link(raw, settings.timeout)
     try:
         check_version(raw.get_server_info(), settings.where)
-        await link.prepare()
+        await link.prepare(settings.connect_timeout)
     except BaseException:
         link.close()
         raise

@@ -101,7 +101,7 @@ def _address(settings: Settings) -> dict[str, Any]:
         "database": settings.database,
         "unix_socket": settings.socket,
         "ssl": settings.tls,
-        "connect_timeout": settings.timeout,
+        "connect_timeout": settings.connect_timeout,
         "charset": "utf8mb4",
         "autocommit": True,
         "program_name": "windlass",

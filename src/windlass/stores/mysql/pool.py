@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 from types import TracebackType
+from typing import Final
 
 from ...errors import StoreUnavailable
+from .fault import Lost
 from .link import Link, connect
 from .url import Settings
+
+LONG_IDLE: Final = 10.0
+"""Seconds after which a link is asked whether it is still there."""
 
 
 class Pool:
@@ -29,7 +35,7 @@ class Pool:
         try:
             if self._closed:
                 raise StoreUnavailable("The store is closed; open it before use.")
-            return self._idle.pop() if self._idle else await connect(self._settings)
+            return await self._found() or await connect(self._settings)
         except BaseException:
             self._turns.release()
             raise
@@ -39,8 +45,27 @@ class Pool:
         if self._closed:
             link.close()
         elif not link.broken:
+            link.used_at = monotonic()
             self._idle.append(link)
         self._turns.release()
+
+    async def _found(self) -> Link | None:
+        """One that was used before. It may be gone without a word: if it was idle for long, it is
+        asked, for no longer than a new one may take."""
+        if not self._idle:
+            return None
+        link = self._idle.pop()
+        if monotonic() - link.used_at > LONG_IDLE:
+            try:
+                await link.ask(["DO 0"], self._settings.connect_timeout)
+            except Lost:
+                link.close()
+                self.doubt()
+                return None
+            except BaseException:
+                link.close()
+                raise
+        return link
 
     def doubt(self) -> None:
         """Hang up on who is idle: one of them was lost, so that the others may be too."""

@@ -25,11 +25,15 @@ _OPTIONS: Final = (
     "pool",
     "patience",
     "timeout",
+    "connect_timeout",
     "socket",
     "tls",
     *FILES,
     "verify",
 )
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds to connect by default, and no more than to answer."""
+
 _NAMESPACE: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
@@ -48,6 +52,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     migrate: bool = True
     patience: float = 5.0
     timeout: float = 30.0
+    """for an answer"""
+    connect_timeout: float = 5.0
+    """for a connection: names, TLS and log-in together"""
 
     def __repr__(self) -> str:
         return f"<Settings {self.where}/{self.database}>"
@@ -83,6 +90,7 @@ def parse(url: str) -> Settings:
     if not database or "/" in database:
         raise InvalidOption("A MySQL URL names one database: mysql://user:password@host/database.")
     options = Options(query, _OPTIONS, OF)
+    timeout = options.seconds("timeout", 30.0, least=1.0)
     host, number = _address(address)
     return Settings(
         host=host,
@@ -96,7 +104,10 @@ def parse(url: str) -> Settings:
         pool=options.connections("pool", 10),
         migrate=options.switch("migrate", default=True),
         patience=options.seconds("patience", 5.0),
-        timeout=options.seconds("timeout", 30.0, least=1.0),
+        timeout=timeout,
+        connect_timeout=options.seconds(
+            "connect_timeout", min(CONNECT_TIMEOUT, timeout), least=0.05
+        ),
     )
 
 
