@@ -7,9 +7,11 @@ import pytest
 from tests.servers.mysql_client import query
 from tests.servers.server import Server
 from tests.stores.mysql.site import fresh, named, opened
+from tests.stores.mysql.user import begun
 from windlass.core.apikey import ApiKey, Role
 from windlass.core.attempts import AttemptRecord
 from windlass.errors import SchemaMismatch, StoreError
+from windlass.stores.mysql import migrate
 from windlass.stores.mysql.migrate import split
 from windlass.stores.open import open_store
 from windlass.testing.jobs import claim, claim_one, ids, put
@@ -143,3 +145,25 @@ def test_a_script_is_split_at_its_semicolons() -> None:
         "CREATE a",
         "CREATE\n  b",
     ]
+
+
+async def test_a_change_that_waits_for_an_open_transaction_stops_nobody_for_long(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = f"ALTER TABLE {named(url, 'jobs')} ADD COLUMN later INT"
+    async with opened(url) as store, opened(url) as beside:
+        await put(store, "a", "b", "c")
+        query(url, f"DELETE FROM {named(url, 'migrations')} WHERE number = 4")
+        monkeypatch.setattr(migrate, "split", lambda script: [change])
+        async with begun(url) as connection:
+            async with connection.cursor() as cursor:
+                await cursor.execute(f"SELECT COUNT(*) FROM {named(url, 'jobs')}")
+            changing = asyncio.create_task(store.migrate())
+            for _ in range(3):
+                async with asyncio.timeout(8):
+                    await asyncio.sleep(0.5)
+                    assert len(await claim(beside, 1)) == 1
+            assert not changing.done()
+            await connection.commit()
+        assert await changing == ["0004_lost"]
+        assert await claim(beside, 1) == []

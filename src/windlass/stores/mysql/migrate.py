@@ -7,8 +7,11 @@ begun anew by whoever comes next.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import random
 from collections.abc import Sequence
+from time import monotonic
 from typing import Final
 
 from asyncmy import errors
@@ -17,12 +20,15 @@ from ...core.clock import system_clock
 from ...errors import StoreUnavailable
 from ..sql.database import Schema
 from ..sql.migrations import Applied, Migration, load_migrations, missing
-from .fault import UNKNOWN_TABLE, code
+from .fault import UNKNOWN_TABLE, code, is_conflict
 from .link import Link
 from .url import Settings
 
 PATIENCE: Final = 60
 """Seconds to wait for another process that migrates, and for each of its statements."""
+
+WAIT: Final = 1
+"""Seconds for which a statement waits for transactions that have a table."""
 
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS {table} (
@@ -50,14 +56,15 @@ async def migrate(link: Link, schema: Schema, settings: Settings) -> Sequence[st
             "it is done."
         )
     try:
-        await link.ask([_TABLE.format(table=table)])
+        await link.ask([f"SET SESSION lock_wait_timeout = {WAIT}", _TABLE.format(table=table)])
         todo = missing(known, await _applied(link, table))
         for migration in todo:
             await _apply(link, migration, table, settings)
     finally:
         # A link that was lost has lost its lock with it.
         if not link.broken:
-            await link.ask([f"SELECT RELEASE_LOCK({lock})"])
+            release = f"SELECT RELEASE_LOCK({lock})"
+            await link.ask([release, "SET SESSION lock_wait_timeout = DEFAULT"])
     return [migration.name for migration in todo]
 
 
@@ -71,7 +78,7 @@ async def check(link: Link, schema: Schema, settings: Settings) -> None:
 
 async def _apply(link: Link, migration: Migration, table: str, settings: Settings) -> None:
     for statement in split(migration.sql):
-        await link.ask([settings.named(statement)], PATIENCE * 60)
+        await _execute(link, settings.named(statement), settings)
     values = (
         migration.number,
         migration.name,
@@ -80,6 +87,29 @@ async def _apply(link: Link, migration: Migration, table: str, settings: Setting
         system_clock(),
     )
     await link.ask([f"INSERT INTO {table} VALUES ({', '.join(map(link.literal, values))})"])
+
+
+async def _execute(link: Link, statement: str, settings: Settings) -> None:
+    """Change the schema, past transactions that have its tables.
+
+    Who waits for a table makes all others wait who come later: so the wait is short, and made again
+    after a while, in which the others go on.
+    """
+    deadline = monotonic() + PATIENCE
+    while True:
+        try:
+            await link.ask([statement], PATIENCE * 60)
+        except errors.Error as error:
+            if not is_conflict(error):
+                raise
+            if monotonic() > deadline:
+                raise StoreUnavailable(
+                    f"Other transactions on {settings.where} have had the tables for {PATIENCE} "
+                    "seconds, so the schema could not be changed; end them, and try again."
+                ) from error
+        else:
+            return
+        await asyncio.sleep(random.uniform(WAIT / 2, WAIT))
 
 
 async def _applied(link: Link, table: str) -> Sequence[Applied]:
