@@ -51,9 +51,22 @@ def test_a_slow_machine_is_not_taken_for_a_long_way() -> None:
     assert known.spots(["q"], 30.0) == {}
 
 
-def test_it_is_gone_when_a_claim_found_less_than_asked_or_this_process_wrote() -> None:
+def test_where_nothing_is_left_the_last_end_stays() -> None:
     known = slow_one()
-    known.note({"q": END}, {"q": None}, 3, 0.1, 0.2)
+    known.note({"q": END}, {"q": None}, 0, 0.1, 0.11)
+    assert known.spots(["q"], 0.2) == {"q": END}
+    known.note({}, {"q": None}, 0, 3.0, 3.1)
+    for turn in range(4, 4 + IN_A_ROW):
+        known.note({}, {"q": None}, 0, turn, turn + 5.0)
+    assert known.spots(["q"], 12.0) == {"q": END}
+
+
+def test_it_is_gone_when_this_process_put_a_better_job_there_or_changed_lines() -> None:
+    known = slow_one()
+    known.put("q", END.rank)
+    known.put("r", 0)
+    assert known.spots(["q"], 0.2) == {"q": END}
+    known.put("q", END.rank - 1)
     assert known.spots(["q"], 0.2) == {}
     known = slow_one()
     known.clear()

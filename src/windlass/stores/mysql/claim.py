@@ -42,7 +42,7 @@ class Claim(NamedTuple):
     spots: Mapping[str, Spot]
     """where claims from these queues go on"""
     ends: dict[str, Spot | None]
-    """and where this one ended; None where there was less than asked for"""
+    """and where this one ended; None where there was nothing"""
     tried: list[int]
     """the fences of tries whose end is not known"""
     step: Step
@@ -175,7 +175,7 @@ def _picked(
         rows = yield from with_specs(room.fill(found))
         picked += [(queue, row) for row in rows]
         if rows or not found:
-            call.ends[queue] = _end(rows[-1]) if rows and len(found) == number else None
+            call.ends[queue] = _end(rows[-1]) if rows else None
         tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
     return picked
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Receipt, Transition
-from ...core.states import FINISHED
+from ...core.states import FINISHED, State
 from ...errors import StoreUnavailable
 from ..doubts import Doubts
 from ..sql.dependents import Ended, ids_of
@@ -18,7 +18,7 @@ from ..sql.operation import Plan, Statement
 from ..sql.promotion import Step
 from ..sql.renewal import renewed
 from ..sql.restore import restore
-from ..sql.rows import json_array, to_jobs
+from ..sql.rows import TOP_PRIORITY, json_array, to_jobs
 from ..sql.store import SqlStore
 from . import claim, finish, insert, renew
 from .database import STORE, MysqlDatabase
@@ -91,7 +91,10 @@ class MysqlStore(SqlStore):
             receipts = await self._mysql.write(
                 lambda now: insert.insert(jobs, now, again=next(tries) > 0)
             )
-        self._wake()
+        if self._horizon.is_needed:
+            for job in jobs:
+                self._horizon.put(job.queue, TOP_PRIORITY - job.priority)
+        self._watch.wake()
         await self._note_change()
         return receipts
 
@@ -187,8 +190,10 @@ class MysqlStore(SqlStore):
                 finish.foreseen(transitions),
             )
         # What was completed is no news to anyone who waits.
+        if any(each.state is State.PENDING for each in transitions):
+            self._horizon.clear()
         if ended.released or any(each.state not in FINISHED for each in transitions):
-            self._wake()
+            self._watch.wake()
         await self._note_change()
         if ended.owing:
             await self._rest.begin()
