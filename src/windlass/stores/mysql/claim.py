@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ...core.model import Job
-from ...core.states import State
 from ..sql.claim import Claim as Terms
 from ..sql.claim import (
     Room,
+    count,
     let_go_started,
+    look_again,
     needs_more,
     note_turns,
     promote,
@@ -113,7 +114,12 @@ def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
         if tally.lanes:
             yield from settle_all(tally, now)
     room = Room(call.most_bytes)
-    picked = yield from _picked(call, some, tally, room)
+    picked = yield from _picked(call, some, room)
+    if call.step.passed and len(picked) < call.limit:
+        yield from look_again(call.step, tally, now)
+        room = Room(call.most_bytes)
+        picked = yield from _picked(call, list(call.queues), room)
+    count(picked, tally)
     claimed: list[Job] = []
     if picked:
         terms = Terms(one((yield call.fence)), now + call.lease, call.worker, now)
@@ -158,9 +164,7 @@ def _leave_line(claimed: Sequence[Job]) -> Operation[None]:
     yield from note_turns(claimed)
 
 
-def _picked(
-    call: Claim, queues: Sequence[str], tally: Tally, room: Room
-) -> Operation[list[tuple[str, Row]]]:
+def _picked(call: Claim, queues: Sequence[str], room: Room) -> Operation[list[tuple[str, Row]]]:
     """Rows of the claim columns, each with its queue, in the order in which they go."""
     paused = {name for (name,) in (yield PAUSED)}
     picked: list[tuple[str, Row]] = []
@@ -176,7 +180,6 @@ def _picked(
         picked += [(queue, row) for row in rows]
         if rows or not found:
             call.ends[queue] = _end(rows[-1]) if rows else None
-        tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
     return picked
 
 

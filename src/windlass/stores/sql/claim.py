@@ -50,16 +50,14 @@ def claim(
     if tally.lanes:
         yield from settle_all(tally, now)
     paused = {name for (name,) in (yield Statement("paused"))}
-    picked: list[tuple[str, Row]] = []
+    queues = {queue: most for queue, most in queues.items() if queue not in paused}
     room = Room(most_bytes)
-    for queue, most in queues.items():
-        number = min(most, limit - len(picked))
-        if number <= 0 or queue in paused or room.is_full:
-            continue
-        found = yield Statement("pick", {"queue": queue, "limit": number})
-        rows = yield from with_specs(room.fill(found))
-        picked += [(queue, row) for row in rows]
-        tally.move(queue, State.PENDING, State.ACTIVE, len(rows))
+    picked = yield from _picked(queues, limit, room)
+    if step.passed and len(picked) < limit:
+        yield from look_again(step, tally, now)
+        room = Room(most_bytes)
+        picked = yield from _picked(queues, limit, room)
+    count(picked, tally)
     claimed: list[Job] = []
     if picked:
         call = Claim(one((yield Statement("next_fence", {"now": now}))), now + lease, worker, now)
@@ -75,6 +73,33 @@ def claim(
             yield from note_turns(claimed)
     yield from conclude(tally, now)
     return claimed
+
+
+def _picked(queues: Mapping[str, int], limit: int, room: Room) -> Operation[list[tuple[str, Row]]]:
+    """Rows of the claim columns, each with its queue, in the order in which they go."""
+    picked: list[tuple[str, Row]] = []
+    for queue, most in queues.items():
+        number = min(most, limit - len(picked))
+        if number <= 0 or room.is_full:
+            continue
+        found = yield Statement("pick", {"queue": queue, "limit": number})
+        rows = yield from with_specs(room.fill(found))
+        picked += [(queue, row) for row in rows]
+    return picked
+
+
+def look_again(step: Step, tally: Tally, now: int) -> Operation[None]:
+    """A claim runs short: look for due jobs where it has passed by."""
+    step.full |= yield from promote(sorted(step.passed), tally, now)
+    step.passed = frozenset()
+    if tally.lanes:
+        yield from settle_all(tally, now)
+
+
+def count(picked: Sequence[tuple[str, Row]], tally: Tally) -> None:
+    """Jobs of these queues become active."""
+    for queue, number in Counter(queue for queue, _ in picked).items():
+        tally.move(queue, State.PENDING, State.ACTIVE, number)
 
 
 class Room:

@@ -40,7 +40,7 @@ class Promotion:
         passed = [
             queue
             for queue, (until, left) in self._passed.items()
-            if until > began and left >= min(queues.get(queue, 0), limit)
+            if queue in queues and until > began and left >= min(queues[queue], limit)
         ]
         return Step(self, frozenset(passed), limit, began)
 

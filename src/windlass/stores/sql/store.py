@@ -119,13 +119,10 @@ class SqlStore(Registers, ABC):
         worker: str,
         most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
-        while True:
-            step = self._promotion.begin(queues, limit)
-            jobs = await self._claim_once(queues, limit, lease, worker, most_bytes, step)
-            step.end(jobs)
-            # What is due was passed by: it is looked at before it is said that nothing is there.
-            if jobs or not step.passed:
-                return jobs
+        step = self._promotion.begin(queues, limit)
+        jobs = await self._claim_once(queues, limit, lease, worker, most_bytes, step)
+        step.end(jobs)
+        return jobs
 
     async def _claim_once(
         self,
