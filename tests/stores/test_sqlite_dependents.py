@@ -37,7 +37,7 @@ async def test_a_plain_job_asks_for_nothing_more_than_it_did(
     store: Store, asked: list[str]
 ) -> None:
     await store.insert([NewJob("a", Spec("work", b""), fresh=True)])
-    assert asked == ["next_place", "insert", "tally"]
+    assert asked == ["enter", "insert_one"]
     asked.clear()
     job = await claim_one(store)
     assert asked == ["due", "paused", "pick", "next_fence", "claim", "tally"]

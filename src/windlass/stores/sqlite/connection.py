@@ -196,6 +196,8 @@ class Connection:
         Each statement also gives the interpreter away: the fewer there are, the fewer times another
         thread has to give it back.
         """
+        if len(rows) == 1:
+            return self.raw.execute(sql, rows[0]).rowcount
         changed = 0
         if "/*each*/" in sql:
             for width in WIDTHS:
