@@ -30,8 +30,9 @@ from ...core.moved import refuse_active
 from ...core.schedule import Schedule, Turn, following, turn
 from ...core.states import DELETABLE, FINISHED, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
 from ...core.unique import Clash, clash
-from ..contract import ABANDON_BATCH, CLAIM_BYTES, FENCES_A_MILLISECOND
+from ..contract import ABANDON_BATCH, CLAIM_BYTES
 from .dependents import Dependents
+from .fences import Fences
 from .jobs import awaited, fresh, kept_key
 from .journal import Journal
 from .lanes import Lanes
@@ -57,7 +58,7 @@ class MemoryStore(Registers):
         self._dependents = Dependents()
         self._journal = Journal()
         self._paused: set[str] = set()
-        self._fence = 0
+        self._fences = Fences()
         self._waiters = Waiters()
         self._wake = self._waiters.wake
 
@@ -175,7 +176,7 @@ class MemoryStore(Registers):
         for due in self._shelf.take_due(queues, now):
             self._put(replace(due, state=State.PENDING))
         self._lanes.settle(now)
-        fence = self._next_fence(now)
+        fence = self._fences.next(now)
 
         def start(job: Job) -> Job:
             self._shelf.handed_out(job)
@@ -290,15 +291,10 @@ class MemoryStore(Registers):
 
     # -- upkeep --------------------------------------------------------------------------
 
-    def _next_fence(self, now: int) -> int:
-        """Above all before, and not below the time: a store that forgot some gives none again."""
-        self._fence = max(self._fence + 1, now * FENCES_A_MILLISECOND)
-        return self._fence
-
     @atomic
     async def rescue(self, limit: int, lease: int, worker: str) -> Sequence[Job]:
         now = self._now()
-        fence = self._next_fence(now)
+        fence = self._fences.next(now)
         rescued: list[Job] = []
         while len(rescued) < limit and (job := self._shelf.take_expired(now)):
             owned = replace(job, fence=fence, lease_until=now + lease, worker=worker)
@@ -393,7 +389,7 @@ class MemoryStore(Registers):
         holder = self._shelf.holder(job.id, key, self._now())
         if holder is not None:
             return Receipt(holder, duplicate=True)
-        self._fence = max(self._fence, job.fence)
+        self._fences.go_beyond(job.fence)
         job = replace(job, ref=0)
         self._lanes.set_limits(job)
         if job.state is State.BLOCKED and not job.waits_for:
