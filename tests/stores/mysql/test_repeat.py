@@ -11,6 +11,7 @@ from tests.stores.mysql.site import emptied, opened
 from windlass.core.lane import Lane
 from windlass.core.model import NEVER, Conflict, Receipt, Spec, Transition
 from windlass.core.states import State
+from windlass.errors import StoreUnavailable
 from windlass.testing.jobs import claim_one, counts, job_of, new_job, put, state_of
 
 
@@ -37,6 +38,24 @@ async def test_the_jobs_of_a_claim_whose_reply_was_lost_come_at_once(
             kept = await job_of(observer, job.id)
             assert (kept.fence, kept.attempt, kept.state) == (job.fence, 1, State.ACTIVE)
         assert (await claim_one(observer)).id == "c"
+        ends = [Transition(job.id, job.fence, State.COMPLETED, ref=job.ref) for job in jobs]
+        assert await observer.finish(ends) == {"a", "b"}
+
+
+async def test_a_claim_that_failed_is_given_by_the_next_one(
+    direct: str, through: str, mariadb_proxy: Proxy
+) -> None:
+    """Its answer was lost for longer than anybody is patient: no attempt was made of it."""
+    async with opened(direct) as observer, opened(f"{through}&patience=0") as store:
+        await put(store, "a", "b", "c", spec=Spec("work", b""))
+        await put(store, "other", queue="other")
+        mariadb_proxy.drop_replies(1, after=b"COMMIT")
+        with pytest.raises(StoreUnavailable):
+            await store.claim({"default": 2, "other": 1}, 3, 60_000, "w")
+        assert mariadb_proxy.counts.dropped == 1
+        jobs = await store.claim({"default": 2}, 2, 60_000, "w")
+        assert [(job.id, job.attempt) for job in jobs] == [("a", 1), ("b", 1)]
+        assert [job.id for job in await store.claim({"default": 2}, 2, 60_000, "w")] == ["c"]
         ends = [Transition(job.id, job.fence, State.COMPLETED, ref=job.ref) for job in jobs]
         assert await observer.finish(ends) == {"a", "b"}
 

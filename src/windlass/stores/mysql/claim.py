@@ -46,6 +46,8 @@ class Claim(NamedTuple):
     """and where this one ended; None where there was nothing"""
     tried: list[int]
     """the fences of tries whose end is not known"""
+    lost: frozenset[int]
+    """those of former calls, which failed; their jobs may be more than are asked for now"""
     step: Step
     """which of the queues are looked at for due jobs"""
     moment: int | None
@@ -104,9 +106,10 @@ def _pick(queue: str, limit: int, after: Spot | None) -> Statement:
 def claim(call: Claim, now: int) -> Operation[Sequence[Job]]:
     for fence in call.tried:
         rows = yield Statement("claimed_before", {"fence": fence})
-        if rows:
+        jobs = [job for row in rows if (job := to_job(row)).queue in call.queues]
+        if jobs:
             # The answer to the commit was lost, and these would wait for their lease.
-            return [to_job(row) for row in rows]
+            return jobs[: call.limit] if fence in call.lost else jobs
     tally = Tally()
     some, ripe = yield from _found(call, now)
     if ripe:

@@ -35,6 +35,9 @@ log = logging.getLogger("windlass")
 PATIENCE: Final = 1
 """Seconds that a finish waits for jobs that others have, once it has written the others."""
 
+MOST_LOST: Final = 8
+"""Of claims whose answer was lost, the last so many are asked for again."""
+
 FEW: Final = 10
 """A claim may look at so many jobs, however large the last ones were."""
 
@@ -52,6 +55,8 @@ class MysqlStore(SqlStore):
         at, so it is to look at no more jobs than it can give"""
         self._horizon = Horizon()
         self._doubts = Doubts()
+        self._lost: dict[str, Sequence[int]] = {}
+        """the fences of claims by a worker whose answer was lost for longer than patience"""
         self._busy = Doubts()
         """claims that other transactions had for longer than a moment"""
         self.dialect = dialect_of(self._mysql.queries, settings.database, clock)
@@ -117,8 +122,27 @@ class MysqlStore(SqlStore):
         spots = self._horizon.spots(queues, began)
         limit = min(limit, max(FEW, 2 * most_bytes // self._size))
         moment = None if self._clock is None else self._clock()
-        call = claim.Claim(queues, limit, lease, worker, most_bytes, spots, {}, [], step, moment)
-        jobs = await self._mysql.write(lambda now: claim.claim(call, now), claim.foreseen(call))
+        lost = self._lost.get(worker, ())
+        call = claim.Claim(
+            queues,
+            limit,
+            lease,
+            worker,
+            most_bytes,
+            spots,
+            ends={},
+            tried=[*lost],
+            lost=frozenset(lost),
+            step=step,
+            moment=moment,
+        )
+        try:
+            jobs = await self._mysql.write(lambda now: claim.claim(call, now), claim.foreseen(call))
+        except BaseException:
+            if call.tried:
+                self._lost[worker] = call.tried[-MOST_LOST:]
+            raise
+        self._lost.pop(worker, None)
         if not step.full:
             self._horizon.note(spots, call.ends, len(jobs), began, monotonic())
         if jobs:
