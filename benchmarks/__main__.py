@@ -44,6 +44,7 @@ NAMES = (
     "mysql_drain",
     "mysql_latency",
     "mysql_depth",
+    "held_snapshot",
     "server",
     "server_grpc",
     "server_idle",

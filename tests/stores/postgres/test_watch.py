@@ -9,6 +9,10 @@ from tests.servers.server import Server
 from tests.stores.postgres.site import emptied, opened, sleeping
 from windlass.core.model import NEVER
 from windlass.core.states import State
+from windlass.stores.postgres import watch
+from windlass.stores.postgres.connection import Raw
+from windlass.stores.postgres.insert import insert_fresh
+from windlass.stores.postgres.store import PostgresStore
 from windlass.testing.jobs import claim_one, finish, new_job, put
 from windlass.testing.work import until
 
@@ -60,26 +64,93 @@ async def test_a_job_of_another_queue_does_not_wake(postgres_server: Server) -> 
         await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_a_backlog_wakes_nobody_again(postgres_server: Server) -> None:
-    """The first pending job is old: whoever could take it is not asleep."""
-    now = [10_000]
+async def heard_of(store: PostgresStore) -> tuple[Raw, list[str]]:
+    """A connection that listens, to be closed, and what it hears."""
+    heard: list[str] = []
+    connection = await store._base.connect_raw()
+    await connection.add_listener(
+        f"windlass.{store._base.settings.schema}",
+        lambda _c, _p, _n, queue: heard.append(str(queue)),
+    )
+    return connection, heard
+
+
+async def test_many_inserts_share_their_notices(postgres_server: Server) -> None:
+    """Only the first one notifies by itself: who commits with a notice waits for all who do."""
     url = emptied(postgres_server.url)
-    async with opened(url, lambda: now[0]) as store:
-        heard: list[str] = []
-        connection = await store._base.connect_raw()
-        schema = store._base.settings.schema
-        await connection.add_listener(
-            f"windlass.{schema}", lambda _c, _p, _n, queue: heard.append(str(queue))
-        )
-        await put(store, "first")
-        await put(store, "second", queue="other")
-        await until(lambda: heard == ["default", "other"])
-        now[0] += 1_000
-        await put(store, "third")
-        await put(store, "fourth", queue="new")
-        await until(lambda: len(heard) == 3)
-        assert heard == ["default", "other", "new"]
+    async with opened(url) as store:
+        connection, heard = await heard_of(store)
+        number = 0
+        while number < 200 or not heard[2:]:
+            await store.insert([new_job(f"job-{number}", fresh=True)])
+            number += 1
+        await store.insert([new_job("last", queue="other", fresh=True)])
+        await until(lambda: "other" in heard)
+        assert len(heard) < number / 2
         await connection.close()
+
+
+async def test_what_is_due_later_than_an_idle_worker_looks_is_no_news(
+    postgres_server: Server,
+) -> None:
+    url = emptied(postgres_server.url)
+    async with opened(url) as store:
+        connection, heard = await heard_of(store)
+        await put(store, "far-off", queue="far-off", delay=3_600_000)
+        await store.insert([new_job("later", queue="far-off", delay=3_600_000, fresh=True)])
+        await store.insert([new_job("now", queue="now", fresh=True)])
+        await until(lambda: bool(heard))
+        assert heard == ["now"]
+        await connection.close()
+
+
+async def test_closing_tells_what_is_still_to_be_told(postgres_server: Server) -> None:
+    url = emptied(postgres_server.url)
+    async with opened(url) as observer:
+        connection, heard = await heard_of(observer)
+        async with opened(url) as store:
+            for n in range(20):
+                await store.insert([new_job(f"job-{n}", fresh=True)])
+            await store.insert([new_job("last", queue="other", fresh=True)])
+        await until(lambda: "other" in heard)
+        await connection.close()
+
+
+async def test_a_users_commit_wakes_however_old_the_line_is(
+    postgres_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statement runs while others wait in front, the commit comes when nobody does any more."""
+    monkeypatch.setattr(watch, "IDLE_LOOK", LONG)
+    url = emptied(postgres_server.url)
+    async with opened(url) as store, opened(url) as another:
+        await put(another, "old")
+        user = await another._base.connect()
+        await until_old(another)
+        await user.raw.execute("BEGIN")
+        await user.each(another.inserting([new_job("late", fresh=True)])(0))
+        await claim_one(store)
+        waiting = await sleeping(store)
+        await asyncio.sleep(0.2)
+        await user.raw.execute("COMMIT")
+        assert await woken(waiting)
+        assert (await claim_one(store)).id == "late"
+        await user.raw.close()
+
+
+async def test_an_idle_worker_looks_by_itself(postgres_server: Server) -> None:
+    """What is told beside an insert is lost if that process dies."""
+    url = emptied(postgres_server.url)
+    async with opened(url) as store, opened(url) as another:
+        waiting = await sleeping(store)
+        await another._base.run(lambda now, again: insert_fresh([new_job("a")], now, again))
+        assert await woken(waiting)
+
+
+async def until_old(store: PostgresStore) -> None:
+    """Wait until the first job in line has been there for more than a second."""
+    [since] = (await store.oldest(["default"])).values()
+    while await store.now() - since < 1_100:
+        await asyncio.sleep(0.1)
 
 
 async def test_waits_end_where_nobody_can_listen(postgres_server: Server) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from time import monotonic
 from typing import NamedTuple
 
 from ...core.lane import Lane
@@ -17,8 +18,10 @@ from ..sql import lanes
 from ..sql.operation import Operation, Row, Statement
 from ..sql.rows import json_array, to_claimed
 from ..sql.tally import Key, Tally
+from .marks import Marks, Ranges
 
-ID, SPEC, QUEUE, FENCE, NOW, DUE, LANED, LARGE = 1, 2, 13, 14, 15, 16, 17, 18
+ID, SPEC, RANK, QUEUE, FENCE, NOW = 1, 2, 3, 13, 14, 15
+DUE, LANED, LARGE, PLACE, PAGES = 16, 17, 18, 19, 20
 """Where a row of `claim.sql` has them; it begins with the claim columns."""
 
 
@@ -41,16 +44,35 @@ class Claimed(NamedTuple):
     large: bool = False
 
 
-def claim(asked: Asked, now: int | None, *, look: bool, within: bool = False) -> Operation[Claimed]:
+def claim(
+    asked: Asked, now: int | None, marks: Marks, *, look: bool, within: bool = False
+) -> Operation[Claimed]:
     """Claim without a transaction; `look` for due jobs.
 
     If they are too large, nothing is given, or what is `within` the bytes asked for.
     """
-    rows = yield from _claim(asked, now, look=look, within=within)
+    ranges = marks.ranges(asked.queues) if marks.hold and not within else None
+    began = monotonic()
+    rows = yield from _claim(asked, now, look=look, within=within, ranges=ranges)
     due, laned, large = rows[0][DUE : LARGE + 1]
+    if not (within or due):
+        if ranges is None:
+            marks.took(monotonic() - began, rows[0][PAGES] or 0, len(rows))
+        _note(marks, rows)
     if due or laned or large:
         return Claimed((), due, laned, large)
     return Claimed(_jobs(rows, asked))
+
+
+def _note(marks: Marks, rows: Sequence[Row]) -> None:
+    """Remember how far the claim came in each line."""
+    first, last = rows[0], rows[-1]
+    if first[ID] is None:
+        return
+    if (first[QUEUE], first[RANK]) == (last[QUEUE], last[RANK]):
+        rows = rows[-1:]
+    for row in rows:
+        marks.note(row[QUEUE], row[RANK], row[PLACE])
 
 
 def promote(queues: Iterable[str], now: int) -> Operation[None]:
@@ -127,6 +149,7 @@ def _claim(
     look: bool,
     within: bool = False,
     lanes: Sequence[Key] | None = None,
+    ranges: Ranges | None = None,
 ) -> Operation[Sequence[Row]]:
     """The rows of `claim.sql`; without `lanes` as a statement that stands alone."""
     params = {
@@ -140,8 +163,12 @@ def _claim(
         "alone": lanes is None,
         "now": now,
     }
+    rows: Sequence[Row]
+    if ranges is not None:
+        rows = yield Statement("claim_marked", {**params, **ranges._asdict()})
+        return rows
     if lanes is None:
-        rows: Sequence[Row] = yield Statement("claim_within" if within else "claim", params)
+        rows = yield Statement("claim_within" if within else "claim", params)
         return rows
     queues, names = [queue for queue, _ in lanes], [name for _, name in lanes]
     rows = yield Statement("claim_of_lanes", {**params, "lane_queues": queues, "lane_names": names})

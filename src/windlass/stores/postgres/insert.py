@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from ...core.model import NewJob, Receipt, Spec, encode_spec
 from ...core.unique import UNTIL_STARTED
@@ -19,32 +20,48 @@ from ..sql.clashes import is_choosy
 from ..sql.operation import Bulk, Operation, Row, Statement
 from ..sql.rows import TOP_PRIORITY, json_array
 
+NEWS: Final = 5_000
+"""Jobs that are due after so many milliseconds are no news to an idle worker; see `insert.sql`."""
+
+RECALL: Final = " "
+"""In front of a queue that is told of: there may be jobs behind the marks of claims. No name begins
+with it, so who does not know it takes it for a queue that he does not serve."""
+
+TELLS: Final = ("",)
+TELLS_LATE: Final = (RECALL, "")
+"""What is told of a queue: in a statement that commits at once, and in a transaction that may go on
+for any time."""
+
 
 def insert_fresh(
-    jobs: Sequence[NewJob], now: int | None, again: bool
+    jobs: Sequence[NewJob], now: int | None, again: bool, tells: Sequence[str] | None = None
 ) -> Operation[Sequence[Receipt]]:
     """Store jobs whose ids were made for them, without a transaction at first.
 
     The way for `again`, which is in one, is also that for an id that is there all the same.
     """
     if again or any([job.unique is not None for job in jobs]):
-        return (yield from insert(jobs, now, again=again))
-    yield Statement(
-        "insert_fresh", {**_columns(dict(enumerate(jobs, 1))), "place": None, "now": now}
-    )
+        return (yield from insert(jobs, now, again=again, tells=tells))
+    columns = _columns(dict(enumerate(jobs, 1)))
+    yield Statement("insert_fresh", {**columns, "place": None, "tells": tells, "now": now})
     return [Receipt(job.id) for job in jobs]
 
 
 def insert(
-    jobs: Sequence[NewJob], now: int | None, *, again: bool = False
+    jobs: Sequence[NewJob],
+    now: int | None,
+    *,
+    again: bool = False,
+    tells: Sequence[str] | None = TELLS_LATE,
 ) -> Operation[Sequence[Receipt]]:
     """Store jobs; `again` if a call whose answer was lost may have stored them.
 
     Then a job that is there under an id made for it is no duplicate, but what that call stored.
+    `tells` is what the transaction tells when it commits.
     """
     if now is None or not _are_special(jobs):
-        return (yield from _insert(jobs, now, again=again))
-    receipts = yield from arrival.insert(jobs, now, _insert)
+        return (yield from _insert(jobs, now, again=again, tells=tells))
+    receipts = yield from arrival.insert(jobs, now, partial(_insert, tells=tells))
     yield from mark_briefs(
         (receipt.id, job.spec)
         for job, receipt in zip(jobs, receipts, strict=True)
@@ -59,13 +76,14 @@ def _insert(
     blocked: AbstractSet[str] = frozenset(),
     *,
     again: bool = False,
+    tells: Sequence[str] | None = None,
 ) -> Operation[Sequence[Receipt]]:
     receipts: dict[int, Receipt] = {}
     left = dict(enumerate(jobs, 1))
     place: int | None = None
     while left:
         batch = _firsts(left)
-        place, stored = yield from _store(batch, place, now, blocked, again)
+        place, stored = yield from _store(batch, place, now, blocked, again, tells)
         if len(stored) == len(jobs):
             return [Receipt(job.id) for job in jobs]
         receipts |= {n: Receipt(job.id) for n, job in batch.items() if job.id in stored}
@@ -80,6 +98,11 @@ def _insert(
 def needs_transaction(jobs: Sequence[NewJob]) -> bool:
     """Whether one statement may not be enough for these, or must be taken back in part."""
     return not all([job.fresh for job in jobs]) or _are_special(jobs)
+
+
+def soon(jobs: Sequence[NewJob]) -> set[str]:
+    """The queues of those that an idle worker would not find in time by itself."""
+    return {job.queue for job in jobs if job.due is not None or job.delay < NEWS}
 
 
 def _are_special(jobs: Sequence[NewJob]) -> bool:
@@ -109,10 +132,12 @@ def _store(
     now: int | None,
     blocked: AbstractSet[str],
     again: bool,
+    tells: Sequence[str] | None,
 ) -> Operation[tuple[int, set[str]]]:
     """Where the line of this call begins, and the ids of those that were stored."""
     columns = _columns(jobs, blocked)
-    [(place, some, _)] = yield Statement("insert", {**columns, "place": place, "now": now})
+    params = {**columns, "place": place, "tells": tells, "now": now}
+    [(place, some, _)] = yield Statement("insert", params)
     stored = {job.id for job in jobs.values()} if some is None else set(some)
     doubtful = [job.id for job in jobs.values() if job.id in stored and (again or not job.fresh)]
     if doubtful:

@@ -16,6 +16,7 @@ from asyncpg.exceptions import PostgresError
 
 from .connection import Raw
 from .fault import LOST, reason
+from .insert import RECALL
 
 log = logging.getLogger("windlass")
 
@@ -29,9 +30,13 @@ PAUSE: Final = 0.5
 class Listener:
     """Wakes waiters: those of a queue when it is named, all when it cannot be known."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Raw]], channel: str) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[Raw]], channel: str, recall: Callable[[], None]
+    ) -> None:
+        """`recall` is called when jobs may be where nobody looks any more."""
         self._connect = connect
         self._channel = channel
+        self._recall = recall
         self._waiters: dict[asyncio.Future[None], frozenset[str]] = {}
         self._task: asyncio.Task[None] | None = None
         self.listens = False
@@ -77,6 +82,7 @@ class Listener:
                 await raw.add_listener(self._channel, self._heard)
                 self.listens = True
                 # What was said before, nobody heard: look once more.
+                self._recall()
                 self.wake()
                 await self._stay(raw)
             except (PostgresError, *LOST) as error:
@@ -97,4 +103,7 @@ class Listener:
                 await raw.execute("SELECT 1", timeout=PULSE)
 
     def _heard(self, _raw: Any, _pid: int, _channel: str, queue: object) -> None:
-        self.wake(str(queue))
+        name = str(queue)
+        if name.startswith(RECALL):
+            self._recall()
+        self.wake(name.removeprefix(RECALL))

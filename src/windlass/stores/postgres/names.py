@@ -24,6 +24,37 @@ OF_LANES: Final = f"""{READY} AND (lane IS NULL OR (queue, lane) IN (
       SELECT * FROM unnest(:lane_queues::text[], :lane_names::text[])))"""
 """What a claim takes; and one that holds the lanes that it knows of, and must not meet others."""
 
+LINE: Final = """SELECT id, lane, octet_length(spec) AS size FROM windlass_jobs
+    WHERE state = 'pending' AND queue = a.queue
+    ORDER BY rank, place
+    LIMIT a.most
+    FOR UPDATE SKIP LOCKED"""
+RANGES: Final = """unnest(
+      :range_queues::text[], :ranks::bigint[], :from_places::bigint[], :to_places::bigint[],
+      :to_ranks::bigint[]
+    ) AS r (queue, rank, from_place, to_place, to_rank)"""
+IN_RANK: Final = "rank = r.rank AND place >= r.from_place AND place < r.to_place"
+BETWEEN: Final = "rank > r.rank AND rank < r.to_rank"
+PARTS: Final = f"""SELECT j.* FROM {RANGES} CROSS JOIN LATERAL (
+      SELECT * FROM (
+        {LINE.replace("a.queue", f"a.queue AND {IN_RANK}")}
+      ) AS in_rank
+      UNION ALL
+      SELECT * FROM (
+        {LINE.replace("a.queue", f"a.queue AND {BETWEEN}")}
+      ) AS between_ranks
+    ) AS j
+    WHERE r.queue = a.queue
+    LIMIT a.most"""
+"""What a claim takes; and one that looks only at parts of the line, see marks.py. A comparison of
+rows would not do: the server does not stop where such an upper bound is reached."""
+
+ANY: Final = "SELECT FROM windlass_jobs AS j WHERE j.state = 'pending' AND j.queue = w.queue"
+ANY_IN_PARTS: Final = f"""SELECT FROM {RANGES} WHERE r.queue = w.queue AND (
+      EXISTS ({ANY} AND {IN_RANK}) OR EXISTS ({ANY} AND {BETWEEN})
+    )"""
+"""Whether a queue has pending jobs; and whether these parts of its line have."""
+
 PICKED: Final = "picked AS MATERIALIZED ("
 COUNTED: Final = "), counted AS MATERIALIZED ("
 WITHIN: Final = f"""), {PICKED}
@@ -64,6 +95,8 @@ def load(schema: Schema, name: str | None) -> Mapping[str, str]:
     queries = dict(schema.variants(load_queries(*schema.packages, columns=JOBS)))
     if "insert" in queries:
         queries["insert_fresh"] = queries["insert"].replace(CAREFUL, "")
+        queries["claim_marked"] = queries["claim"].replace(LINE, PARTS)
+        queries["ready_marked"] = queries["ready"].replace(ANY, ANY_IN_PARTS)
         queries["claim_within"] = _within(queries["claim"])
         queries["claim_of_lanes"] = queries["claim_within"].replace(READY, OF_LANES)
     if name is None:

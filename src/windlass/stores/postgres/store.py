@@ -19,9 +19,11 @@ from .database import STORE, PostgresDatabase
 from .dialect import dialect_of
 from .finish import complete, finish, is_plain, renew
 from .folding import Folding
-from .insert import insert, insert_fresh, needs_transaction
+from .insert import TELLS, insert, insert_fresh, needs_transaction, soon
 from .lanes import lanes_first
 from .loans import PostgresLoans
+from .marks import Marks
+from .notifier import Notifier
 from .restore import restore
 from .url import Settings
 from .watch import Watch
@@ -35,10 +37,13 @@ class PostgresStore(SqlStore):
         super().__init__(self._base)
         self.dialect = dialect_of(self._base.queries, clock)
         self.loans = PostgresLoans(settings, lambda: self._base.pooled)
-        self._watch = Watch(self._base)
+        self._marks = Marks()
+        self._watch = Watch(self._base, self._marks)
+        self._notifier = Notifier(self._base)
         self._folding = Folding(self._base)
 
     async def close(self) -> None:
+        await self._notifier.close()
         await self._folding.close()
         await self._watch.close()
         await super().close()
@@ -51,14 +56,26 @@ class PostgresStore(SqlStore):
 
     def _wake(self) -> None:
         """Called after each change that may give work to others, or to counts."""
+        self._marks.recall()
         self._watch.wake()
         self._folding.changed()
 
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
-        if not jobs or needs_transaction(jobs):
-            return await super().insert(jobs)
-        receipts = await self._base.run(lambda now, again: insert_fresh(jobs, now, again))
-        self._wake()
+        if not jobs:
+            return ()
+        tells = TELLS if self._notifier.is_calm() else None
+        receipts: Sequence[Receipt]
+        if needs_transaction(jobs):
+            receipts = await self._write(lambda now: insert(jobs, now, tells=tells))
+            self._marks.recall()
+        else:
+            receipts = await self._base.run(
+                lambda now, again: insert_fresh(jobs, now, again, tells)
+            )
+        if tells is None and (queues := soon(jobs)):
+            self._notifier.tell(queues)
+        self._watch.wake()
+        self._folding.changed()
         return receipts
 
     def inserting(self, jobs: Sequence[NewJob]) -> Plan[Sequence[Receipt]]:
@@ -93,7 +110,9 @@ class PostgresStore(SqlStore):
         return jobs
 
     async def _claim(self, asked: Asked, *, look: bool = False, within: bool = False) -> Claimed:
-        return await self._base.run(lambda now, again: claim(asked, now, look=look, within=within))
+        return await self._base.run(
+            lambda now, again: claim(asked, now, self._marks, look=look, within=within)
+        )
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         return await renewed(

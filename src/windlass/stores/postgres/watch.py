@@ -13,11 +13,13 @@ from typing import Any, Final
 from ..sql.operation import Operation, Row, Statement
 from .database import PostgresDatabase
 from .listener import Listener
+from .marks import Marks
 from .names import channel
 
 SECOND_LOOK: Final = 0.05
-"""Seconds until an idle worker looks once more: an insert that was under way at the first look
-may have found somebody at work and told nobody."""
+IDLE_LOOK: Final = 1.0
+"""Seconds until an idle worker looks by itself, at first and then: what is told beside an insert
+is lost if that process dies."""
 
 NAPS: Final = (0.02, 0.05, 0.1)
 NAP: Final = 0.25
@@ -27,9 +29,11 @@ NAP: Final = 0.25
 class Watch:
     """Waits for work in queues, for one store."""
 
-    def __init__(self, database: PostgresDatabase) -> None:
+    def __init__(self, database: PostgresDatabase, marks: Marks) -> None:
         self._database = database
-        self._listener = Listener(database.connect_raw, channel(database.settings.schema))
+        self._marks = marks
+        name = channel(database.settings.schema)
+        self._listener = Listener(database.connect_raw, name, marks.recall)
 
     async def close(self) -> None:
         await self._listener.close()
@@ -45,11 +49,15 @@ class Watch:
         looks = 0
         while True:
             listens = self._listens()
-            pending, due = await self._database.run(lambda now, again: _look(queues, now))
+            pending, due = await self._database.run(
+                lambda now, again: _look(queues, now, self._marks)
+            )
             left = deadline - time.monotonic()
             if pending or (due is not None and due <= 0) or left <= 0:
                 return
             nap = left if due is None else min(left, due / 1000)
+            if self._marks.hold:
+                nap = min(nap, self._marks.left)
             if await self._listener.wait(wanted, min(nap, self._nap(looks, listens))) and listens:
                 return
             looks += 1
@@ -67,13 +75,17 @@ class Watch:
         """How long to sleep at most before the next look."""
         if not listens:
             return NAPS[looks] if looks < len(NAPS) else NAP
-        return SECOND_LOOK if looks == 0 else float("inf")
+        return SECOND_LOOK if looks == 0 else IDLE_LOOK
 
 
-def _look(queues: Sequence[str], now: int | None) -> Operation[Row]:
+def _look(queues: Sequence[str], now: int | None, marks: Marks) -> Operation[Row]:
+    row: Row
     params: dict[str, Any] = {"now": now}
+    if marks.hold and (known := queues or marks.queues()):
+        params |= {"queues": list(known), **marks.ranges(known)._asdict()}
+        [row] = yield Statement("ready_marked", params)
+        return row
     if queues:
         params["queues"] = list(queues)
-    rows = yield Statement("ready" if queues else "ready_anywhere", params)
-    row: Row = rows[0]
+    [row] = yield Statement("ready" if queues else "ready_anywhere", params)
     return row

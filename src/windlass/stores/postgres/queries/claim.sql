@@ -6,14 +6,15 @@
 -- all, of the lanes that jobs may be of: lane_queues, lane_names (arrays).
 -- Returns: the claim columns with the attempts before this one, then queue, fence, now,
 -- whether jobs are due, whether some are of lanes, and whether they are too large: then nothing is
--- given, and the claim is made again by a statement that counts (see names.py). At least one row; without a job its id is
--- NULL.
+-- given, and the claim is made again by a statement that counts (see names.py); at last the place,
+-- and how many pages of the line were read. At least one row; without a job its id is NULL.
 -- The fence is taken once the rows are locked: one taken before could be below a fence that
 -- another claim gave to the same job in between.
 WITH moment AS MATERIALIZED (
   SELECT coalesce(:now::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
 ), asked AS MATERIALIZED (
-  SELECT queue, most, turn
+  SELECT queue, most, turn,
+         pg_stat_get_xact_blocks_fetched('windlass_jobs_ready'::regclass) AS pages
   FROM unnest(:queues::text[], :mosts::bigint[]) WITH ORDINALITY AS a (queue, most, turn)
 ), overdue AS MATERIALIZED (
   SELECT :look::boolean AND EXISTS (
@@ -67,6 +68,7 @@ WITH moment AS MATERIALIZED (
 )
 SELECT 0, c.id, c.spec, c.rank, c.created_at, c.due, c.attempt - 1, c.unique_key, c.error,
        c.checkpoint, c.awaits, c.mail, c.lost, c.queue, c.fence, c.started_at, o.due, n.laned,
-       n.large
+       n.large, c.place, pg_stat_get_xact_blocks_fetched('windlass_jobs_ready'::regclass)
+         - (SELECT pages FROM asked LIMIT 1)
 FROM overdue AS o CROSS JOIN counted AS n LEFT JOIN claimed AS c ON true
 ORDER BY c.turn, c.rank, c.place

@@ -2,11 +2,11 @@
 -- Arguments: ids, specs, queues, ranks, delays, dues, keeps, keys, briefs, blocks, turns (arrays, a
 -- job's values at the same place; of queues, ranks, delays and keeps one value can stand for all;
 -- turns are the order in line, NULL for that of the arrays), place (where the line begins that they
--- go to, NULL for a new one), now (NULL: the server's clock).
+-- go to, NULL for a new one), tells (array: what is told of each queue as soon as this is committed,
+-- before its name; NULL: nothing), now (NULL: the server's clock).
 -- Returns one row: the place, the ids that were accepted unless it was all of them, and how many
 -- were told.
--- The first pending job of a queue tells whether to wake anybody: if it has been there for a
--- second, nobody is idle who could take it. Scheduled jobs count if one is due before all others.
+-- Jobs that are due later than an idle worker looks by itself are no news.
 WITH moment AS MATERIALIZED (
   SELECT coalesce(:now::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now,
          coalesce(:place::bigint, nextval('windlass_places') << 20) AS place
@@ -34,18 +34,9 @@ WITH moment AS MATERIALIZED (
 ), tallied AS (
   INSERT INTO windlass_deltas (queue, state, number) SELECT queue, state, number FROM news
 ), told AS (
-  SELECT pg_notify('windlass', n.queue) FROM news AS n, moment AS m
-  WHERE CASE n.state
-    WHEN 'pending' THEN NOT coalesce((
-      SELECT greatest(j.created_at, j.due) <= m.now - 1000 FROM windlass_jobs AS j
-      WHERE j.state = 'pending' AND j.queue = n.queue ORDER BY j.rank, j.place LIMIT 1
-    ), false)
-    WHEN 'blocked' THEN false
-    ELSE n.due < coalesce((
-      SELECT j.due FROM windlass_jobs AS j
-      WHERE j.state = 'scheduled' AND j.queue = n.queue ORDER BY j.due, j.place LIMIT 1
-    ), n.due + 1)
-  END
+  SELECT pg_notify('windlass', t.mark || n.queue)
+  FROM news AS n, moment AS m, unnest(:tells::text[]) AS t (mark)
+  WHERE n.state <> 'blocked' AND n.due < m.now + 5000
 )
 SELECT (SELECT place FROM moment),
        CASE WHEN coalesce(sum(number), 0) < cardinality(:ids::text[])
