@@ -30,6 +30,9 @@ PLANNER: Final = {
     "plan_cache_mode": "force_generic_plan",
 }
 
+ISOLATION: Final = {"default_transaction_isolation": "read committed"}
+"""For statements that stand alone: a role or a database may have another one by default."""
+
 WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -48,7 +51,9 @@ class Connection:
         self._queries = queries
         self._pooled = locally is not None
         # In the same message as BEGIN, so that it costs no round trip.
-        self._manners = "".join(f"; SET LOCAL {name} = {v}" for name, v in (locally or {}).items())
+        self._manners = "".join(
+            f"; SET LOCAL {name} = '{v}'" for name, v in (locally or {}).items()
+        )
 
     async def execute(self, asked: Statement | Bulk) -> Any:
         query = self._queries[asked.query]

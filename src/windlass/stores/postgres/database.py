@@ -15,7 +15,7 @@ from ..sql.database import Schema
 from ..sql.operation import Operation, Plan, Statement, T, one
 from ..sql.placeholders import Query, numbered
 from ..sql.queries import SHARED
-from .connection import NO_JIT, PLANNER, Connection, Raw, connect
+from .connection import ISOLATION, NO_JIT, PLANNER, Connection, Raw, connect
 from .effort import FIRST_PAUSE, Effort
 from .fault import LOST, InDoubt
 from .migrate import check, migrate
@@ -25,9 +25,16 @@ from .url import Settings
 
 STORE: Final = Schema((SHARED, "windlass.stores.postgres"))
 
+LOCK_SHARE: Final = 0.8
+"""How much of `timeout` a statement may wait for locks."""
+
 Swift = Callable[[int | None, bool], Operation[T]]
 """Makes an operation that needs no transaction, for a moment (None: the server's clock); the
 other argument says whether it may have been carried out before, its answer lost."""
+
+
+Passes = tuple[type[BaseException], ...]
+"""Errors that an operation is not begun anew for: its caller has another way."""
 
 
 class PostgresDatabase:
@@ -45,7 +52,10 @@ class PostgresDatabase:
         self._clock = clock
         self._pool: Pool | None = None
         self._pooled = settings.pooler
-        self._manners = PLANNER if schema == STORE else NO_JIT
+        # The server gives up before we do: what is waited for is not carried out behind our back.
+        patience = str(max(1, int(LOCK_SHARE * 1000 * settings.timeout)))
+        planner = PLANNER if schema == STORE else NO_JIT
+        self._manners = {**planner, **ISOLATION, "lock_timeout": patience}
 
     @property
     def pooled(self) -> bool:
@@ -94,17 +104,21 @@ class PostgresDatabase:
                 return raw
         return await connect(self.settings, None if self.pooled else self._manners)
 
-    async def write(self, plan: Plan[T]) -> T:
-        return await self._persist(lambda connection, _: connection.write(plan, self._clock))
+    async def write(self, plan: Plan[T], passes: Passes = ()) -> T:
+        """Run an operation in a transaction; errors that it `passes` on are not tried again."""
+        return await self._persist(
+            lambda connection, _: connection.write(plan, self._clock), passes=passes
+        )
 
     async def read(self, plan: Plan[T]) -> T:
         return await self._persist(lambda connection, _: connection.read(plan, self._clock))
 
-    async def run(self, plan: Swift[T]) -> T:
+    async def run(self, plan: Swift[T], passes: Passes = ()) -> T:
         """Run an operation whose statements each stand for themselves."""
         now = self._clock() if self._clock else None
         return await self._persist(
-            lambda connection, again: connection.each(plan(now, again), together=again)
+            lambda connection, again: connection.each(plan(now, again), together=again),
+            passes=passes,
         )
 
     async def _prepare(self, act: Callable[[Raw, Settings, Schema], Awaitable[T]], pool: Pool) -> T:
@@ -116,7 +130,10 @@ class PostgresDatabase:
         return await self._persist(once, pool)
 
     async def _persist(
-        self, act: Callable[[Connection, bool], Awaitable[T]], pool: Pool | None = None
+        self,
+        act: Callable[[Connection, bool], Awaitable[T]],
+        pool: Pool | None = None,
+        passes: Passes = (),
     ) -> T:
         """Do it until it is answered, or patience is over."""
         pool = pool or self._pool
@@ -133,6 +150,8 @@ class PostgresDatabase:
                         return cast(T, doubt.answer)
                     doubt = None
                     return await act(connection, effort.again)
+            except passes:
+                raise
             except InDoubt as error:
                 doubt = error
                 await effort.after(error.__cause__ or error, sent=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...core.model import Lease, Transition
 from ...core.states import State
@@ -13,9 +13,15 @@ from ..sql.finish import ends_of, first_of_each, one_by_one
 from ..sql.lanes import conclude
 from ..sql.operation import Operation, Statement
 from ..sql.renewal import Renewed
+from ..sql.rows import json_array
 from ..sql.tally import Tally
 from .insert import given, shared
 from .lanes import hold_lanes
+
+PATIENCE: Final = "200ms"
+"""How long a completion waits for a job that another transaction has."""
+
+FOR_EVER: Final = "0"
 
 
 class Completed(NamedTuple):
@@ -35,7 +41,12 @@ def is_plain(transition: Transition) -> bool:
 
 
 def complete(
-    transitions: Sequence[Transition], now: int | None, *, again: bool = False, alone: bool = True
+    transitions: Sequence[Transition],
+    now: int | None,
+    *,
+    again: bool = False,
+    alone: bool = True,
+    patience: str = PATIENCE,
 ) -> Operation[Completed]:
     """Complete jobs, all of them plainly.
 
@@ -56,6 +67,7 @@ def complete(
         "results": given([each.result for each in ordered]),
         "now": now,
         "alone": alone,
+        "patience": patience,
     }
     [(_, some, awaited, laned)] = yield Statement("complete", params)
     if laned:
@@ -68,13 +80,19 @@ def complete(
     return Completed(frozenset(held), [each.id for each in transitions if each.id in parents])
 
 
-def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
-    """Apply all kinds, in a transaction."""
+def finish(
+    transitions: Sequence[Transition],
+    now: int,
+    *,
+    again: bool = False,
+    patience: str | None = None,
+) -> Operation[Ended]:
+    """Apply all kinds, in a transaction; with `patience` it waits for locks no longer than that."""
     transitions = first_of_each(transitions)
-    laned = yield from hold_lanes([each.id for each in transitions])
+    laned = yield from hold_lanes([each.id for each in transitions], patience)
     plain = [each for each in transitions if is_plain(each) and each.id not in laned]
     others = [each for each in transitions if not is_plain(each) or each.id in laned]
-    completed = yield from complete(plain, now, alone=False)
+    completed = yield from complete(plain, now, alone=False, patience=patience or FOR_EVER)
     applied = [each for each in plain if each.id in completed.held]
     tally = Tally()
     noting: bool | None = None
@@ -85,7 +103,20 @@ def finish(transitions: Sequence[Transition], now: int) -> Operation[Ended]:
     if others or completed.awaited:
         owing = yield from end(ends_of(transitions, applied), tally, now, noting)
     yield from conclude(tally, now)
-    return Ended(frozenset([each.id for each in applied]), owing)
+    held = {each.id for each in applied}
+    if again and len(held) < len(transitions):
+        held |= yield from _done_before([each for each in transitions if each.id not in held])
+    return Ended(frozenset(held), owing)
+
+
+def finish_free(
+    transitions: Sequence[Transition], now: int, *, again: bool
+) -> Operation[tuple[Ended, frozenset[str]]]:
+    """Apply those whose jobs nobody else has, in a transaction; and the ids of the others."""
+    rows = yield Statement("busy", {"ids": json_array([each.id for each in transitions])})
+    busy = frozenset([id for (id,) in rows])
+    free = [each for each in transitions if each.id not in busy]
+    return (yield from finish(free, now, again=again)), busy
 
 
 def renew(leases: Sequence[Lease], lease: int, now: int | None) -> Operation[Renewed]:
@@ -103,9 +134,10 @@ def _by_id(each: Transition | Lease) -> str:
 
 
 def _done_before(transitions: Sequence[Transition]) -> Operation[set[str]]:
-    """Those that stand completed under our fence, or are gone as what is not kept is."""
+    """Those that stand as we left them under our fence, or are gone as what is not kept is."""
     params = {
         "ids": [each.id for each in transitions],
         "fences": [each.fence for each in transitions],
+        "states": [each.state.value for each in transitions],
     }
     return {id for (id,) in (yield Statement("done_before", params))}

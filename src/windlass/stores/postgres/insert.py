@@ -27,8 +27,8 @@ RECALL: Final = " "
 """In front of a queue that is told of: there may be jobs behind the marks of claims. No name begins
 with it, so who does not know it takes it for a queue that he does not serve."""
 
-TELLS: Final = ("",)
-TELLS_LATE: Final = (RECALL, "")
+TELLS: Final = [""]
+TELLS_LATE: Final = [RECALL, ""]
 """What is told of a queue: in a statement that commits at once, and in a transaction that may go on
 for any time."""
 

@@ -8,9 +8,12 @@ from ..sql.operation import Operation, Plan, Statement, T
 from ..sql.rows import json_array
 
 
-def hold_lanes(ids: Sequence[str]) -> Operation[set[str]]:
-    """Hold the lanes that jobs are of, before anything of the jobs is; those that are in one."""
-    rows = yield Statement("hold_lanes", {"ids": json_array(list(ids))})
+def hold_lanes(ids: Sequence[str], patience: str | None = None) -> Operation[set[str]]:
+    """Hold the lanes that jobs are of, before anything of the jobs is; those that are in one.
+
+    With `patience` the whole transaction waits for locks no longer than that.
+    """
+    rows = yield Statement("hold_lanes", {"ids": json_array(list(ids)), "patience": patience})
     return {id for (id,) in rows}
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from asyncpg.exceptions import LockNotAvailableError
 
 from ...core.clock import Clock
 from ...core.model import Job, Lease, NewJob, Receipt, Transition
 from ...errors import StoreUnavailable
 from ..contract import CLAIM_BYTES
+from ..doubts import Doubts
 from ..sql import admin, dependents
 from ..sql.dependents import BATCH, ids_of
 from ..sql.operation import Operation, Plan, Statement, T
@@ -17,7 +22,7 @@ from ..sql.store import SqlStore
 from .claim import Asked, Claimed, claim, claim_from_lanes, promote
 from .database import STORE, PostgresDatabase
 from .dialect import dialect_of
-from .finish import complete, finish, is_plain, renew
+from .finish import PATIENCE, complete, finish, finish_free, is_plain, renew
 from .folding import Folding
 from .insert import TELLS, insert, insert_fresh, needs_transaction, soon
 from .lanes import lanes_first
@@ -27,6 +32,8 @@ from .notifier import Notifier
 from .restore import restore
 from .url import Settings
 from .watch import Watch
+
+BUSY: Final = (LockNotAvailableError,)
 
 
 class PostgresStore(SqlStore):
@@ -41,6 +48,9 @@ class PostgresStore(SqlStore):
         self._watch = Watch(self._base, self._marks)
         self._notifier = Notifier(self._base)
         self._folding = Folding(self._base)
+        self._doubts = Doubts()
+        self._busy = Doubts()
+        """claims that another transaction was in the way of"""
 
     async def close(self) -> None:
         await self._notifier.close()
@@ -120,15 +130,55 @@ class PostgresStore(SqlStore):
         )
 
     async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
-        if not all([is_plain(each) for each in transitions]):
-            return await self._ended(await self._write(lambda now: finish(transitions, now)))
-        done = await self._base.run(lambda now, again: complete(transitions, now, again=again))
-        if done.laned:
-            return await self._ended(await self._write(lambda now: finish(transitions, now)))
-        self._folding.changed()
-        if done.awaited:
-            await self._see_to(done.awaited)
-        return done.held
+        again = self._doubts.any(transitions)
+        try:
+            held = await self._finish_or_part(transitions, again)
+        except BaseException:
+            self._doubts.add(transitions)
+            raise
+        self._doubts.forget(transitions)
+        return held
+
+    async def _finish_or_part(
+        self, transitions: Sequence[Transition], again: bool
+    ) -> frozenset[str]:
+        if not self._busy.any(transitions):
+            with suppress(LockNotAvailableError):
+                return await self._finish(transitions, again)
+        return await self._finish_free(transitions, again)
+
+    async def _finish(self, transitions: Sequence[Transition], doubtful: bool) -> frozenset[str]:
+        """`LockNotAvailableError`, and nothing done, if another transaction has one of the jobs."""
+        if all([is_plain(each) for each in transitions]):
+            done = await self._base.run(
+                lambda now, again: complete(transitions, now, again=again or doubtful), BUSY
+            )
+            if not done.laned:
+                self._folding.changed()
+                if done.awaited:
+                    await self._see_to(done.awaited)
+                return done.held
+        plan = partial(finish, transitions, again=doubtful, patience=PATIENCE)
+        return await self._ended(await self._base.write(lambda now: plan(now=now), BUSY))
+
+    async def _finish_free(self, transitions: Sequence[Transition], again: bool) -> frozenset[str]:
+        """Leave out what another transaction has: its caller writes that later."""
+        ended, busy = await self._write(lambda now: finish_free(transitions, now, again=again))
+        held = await self._ended(ended)
+        self._busy.forget(transitions)
+        left = [each for each in transitions if each.id in busy]
+        if left:
+            self._busy.add(left)
+            raise StoreUnavailable(
+                f"Another transaction has {len(left):,} of these jobs, or their lanes: end it, and "
+                "keep transactions that enqueue short.",
+                settled=frozenset(
+                    [(each.id, each.fence) for each in transitions if each not in left]
+                ),
+                held=held,
+                busy=True,
+            )
+        return held
 
     async def _see_to(self, parents: Sequence[str]) -> None:
         """Begin with what jobs owe to their dependents that are completed already."""

@@ -2,15 +2,19 @@
 -- one of them has a slot of a lane, which has to be settled.
 -- Arguments: ids, fences, results (arrays, a job's values at the same place; one fence can stand
 -- for all), now (NULL: the server's clock),
--- alone (whether this is all: to look for slots, and to note what is owed to dependents).
+-- alone (whether this is all: to look for slots, and to note what is owed to dependents), patience
+-- (how long to wait for a job that another transaction has: then all of this is an error).
 -- Returns one row: how many were held, their ids unless it was all of them, the ids of those
 -- that others wait for, or NULL, and whether one has a slot.
 -- The CASE keeps the planner from going by an index of active jobs: their number is not known.
 WITH moment AS MATERIALIZED (
   SELECT coalesce(:now::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+), hurried AS MATERIALIZED (
+  SELECT set_config('lock_timeout', :patience::text, true) AS patience
 ), given AS MATERIALIZED (
   SELECT id, coalesce(fence, (:fences::bigint[])[1]) AS fence, result
   FROM unnest(:ids::text[], :fences::bigint[], :results::bytea[]) AS g (id, fence, result)
+  WHERE (SELECT patience FROM hurried) IS NOT NULL
 ), laned AS MATERIALIZED (
   SELECT CASE WHEN :alone::boolean AND EXISTS (SELECT FROM windlass_lanes) THEN EXISTS (
     SELECT FROM windlass_jobs AS j, given AS g WHERE j.id = g.id AND j.slot IS NOT NULL
