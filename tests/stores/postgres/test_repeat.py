@@ -8,9 +8,10 @@ import pytest
 from tests.servers.proxy import Proxy
 from tests.servers.server import Server
 from tests.stores.postgres.site import emptied, opened
-from windlass.core.model import Job, Spec, Transition
+from windlass.core.model import Spec, Transition
 from windlass.core.states import State
-from windlass.testing.jobs import claim_one, counts, job_of, put
+from windlass.errors import StoreUnavailable
+from windlass.testing.jobs import claim, claim_one, counts, ids, job_of, put
 
 KEPT = Spec("work", b"")
 UNKEPT = Spec("work", b"", keep=0)
@@ -58,16 +59,16 @@ async def test_a_commit_whose_answer_was_lost_is_asked_for_and_not_repeated(
         assert await counts(observer) == {State.RETRY: 1}
 
 
-async def test_a_claim_whose_answer_was_lost_is_left_to_its_lease(
-    direct: str, through: str, postgres_proxy: Proxy
+async def test_a_claim_that_failed_is_given_to_the_next_one(
+    direct: str, postgres_proxy: Proxy
 ) -> None:
+    """The caller was told that the store did not answer, and asks again."""
+    through = postgres_proxy.through(direct) + "&patience=0"
     async with opened(direct) as observer, opened(through) as store:
         await put(observer, "a", "b")
         await store.ping()
         postgres_proxy.drop_replies(1, after=b"lost-worker")
-        again = await store.claim({"default": 1}, 1, 1, "lost-worker")
-        assert [job.id for job in again] == ["b"]
-        rescued: list[Job] = []
-        while not rescued:
-            rescued = list(await observer.rescue(1, 1_000, "w"))
-        assert rescued[0].id == "a"
+        with pytest.raises(StoreUnavailable):
+            await claim(store, 1, worker="lost-worker")
+        assert ids(await claim(store, 1, worker="lost-worker")) == ["a"]
+        assert ids(await claim(store, 1, worker="lost-worker")) == ["b"]

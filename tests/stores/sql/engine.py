@@ -28,6 +28,8 @@ class Engine:
     crowd: Callable[[str], AbstractAsyncContextManager[None]]
     """holds every connection that there is"""
     insert: Callable[..., Any]
+    claiming: bytes
+    """what only the request has by which `lost-worker` gets its jobs"""
     silent: str
     """what is said of a server that does not answer"""
 
@@ -40,6 +42,7 @@ ENGINES = {
         hang_up=postgres_site.terminate_all,
         crowd=postgres_site.crowd,
         insert=postgres_insert,
+        claiming=b"lost-worker",
         silent=r"did not answer as it should for 0\.2 s",
     ),
     "mariadb": Engine(
@@ -49,6 +52,7 @@ ENGINES = {
         hang_up=mysql_site.kill_all,
         crowd=mysql_site.crowd,
         insert=mysql_insert,
+        claiming=b"COMMIT",
         silent=r"does not answer \(.+\); see that it runs",
     ),
 }

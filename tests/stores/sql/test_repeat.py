@@ -8,7 +8,7 @@ from tests.stores.sql.engine import Engine
 from windlass.core.model import Receipt, Transition
 from windlass.core.states import State
 from windlass.core.stats import FINE, Tally, summed
-from windlass.testing.jobs import claim_one, counts, new_job, put
+from windlass.testing.jobs import claim, claim_one, counts, ids, new_job, put
 
 
 @pytest.fixture
@@ -62,3 +62,20 @@ async def test_an_id_said_to_be_new_that_is_there_does_no_harm(engine: Engine, d
         assert await store.insert(jobs[:1]) == [Receipt("twice")]
         assert await store.insert(jobs) == [Receipt("twice"), Receipt("once")]
         assert await counts(store) == {State.PENDING: 2}
+
+
+async def test_a_claim_is_given_again(engine: Engine, direct: str, proxy: Proxy) -> None:
+    """With the attempt that it was: no lease has to run out for it."""
+    through = proxy.through(direct)
+    async with engine.opened(direct) as observer, engine.opened(through) as store:
+        await put(store, *[f"job-{n}" for n in range(12)])
+        await claim(store, 2, worker="lost-worker")
+        await claim(observer, 3, worker="another")
+        proxy.drop_replies(1, after=engine.claiming)
+        again = await claim(store, 4, worker="lost-worker")
+        assert proxy.counts.dropped == 1
+        assert ids(again) == [f"job-{n}" for n in range(5, 9)]
+        assert {job.attempt for job in again} == {1}
+        assert ids(await claim(store, 9, worker="lost-worker")) == [f"job-{n}" for n in (9, 10, 11)]
+        held = [Transition(job.id, job.fence, State.COMPLETED, ref=job.ref) for job in again]
+        assert await store.finish(held) == set(ids(again))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 from typing import Final
 
 from asyncpg.exceptions import LockNotAvailableError
@@ -30,6 +31,7 @@ from .loans import PostgresLoans
 from .marks import Marks
 from .notifier import Notifier
 from .restore import restore
+from .unheard import Unanswered
 from .url import Settings
 from .watch import Watch
 
@@ -48,6 +50,7 @@ class PostgresStore(SqlStore):
         self._watch = Watch(self._base, self._marks)
         self._notifier = Notifier(self._base)
         self._folding = Folding(self._base)
+        self._unanswered = Unanswered(settings.timeout)
         self._doubts = Doubts()
         self._busy = Doubts()
         """claims that another transaction was in the way of"""
@@ -106,23 +109,42 @@ class PostgresStore(SqlStore):
         most_bytes: int = CLAIM_BYTES,
     ) -> Sequence[Job]:
         asked = Asked(queues, limit, lease, worker, most_bytes)
-        jobs, due, laned, large = await self._claim(asked, look=True)
-        if due:
-            await self._write(lambda now: promote(queues, now))
-            jobs, _, laned, large = await self._claim(asked)
-        if large and not laned:
-            jobs, _, laned, _ = await self._claim(asked, within=True)
-        while laned and not (jobs := await self._write(lambda now: claim_from_lanes(asked, now))):
-            # What it saw was taken by others; there may be more.
-            jobs, _, laned, _ = await self._claim(asked, within=True)
+        began, fence = monotonic(), self._unanswered.fence
+        try:
+            jobs = await self._claim_or_promote(asked, began, fence)
+        except BaseException:
+            self._unanswered.lost(worker, began, fence)
+            raise
+        self._unanswered.heard(jobs)
         if jobs:
             self._folding.changed()
         return jobs
 
-    async def _claim(self, asked: Asked, *, look: bool = False, within: bool = False) -> Claimed:
-        return await self._base.run(
-            lambda now, again: claim(asked, now, self._marks, look=look, within=within)
-        )
+    async def _claim_or_promote(self, asked: Asked, began: float, fence: int) -> Sequence[Job]:
+        step = partial(self._claim, asked, began, fence)
+        jobs, due, laned, large = await step(look=True)
+        if due:
+            await self._write(lambda now: promote(asked.queues, now))
+            jobs, _, laned, large = await step()
+        if large and not laned:
+            jobs, _, laned, _ = await step(within=True)
+        while laned and not (jobs := await self._write(lambda now: claim_from_lanes(asked, now))):
+            # What it saw was taken by others; there may be more.
+            jobs, _, laned, _ = await step(within=True)
+        return jobs
+
+    async def _claim(
+        self, asked: Asked, began: float, fence: int, *, look: bool = False, within: bool = False
+    ) -> Claimed:
+        def once(now: int | None, again: bool) -> Operation[Claimed]:
+            if again:
+                self._unanswered.lost(asked.worker, began, fence)
+            found = yield from self._unanswered.found(asked.worker, asked.limit, now)
+            if found:
+                return Claimed(found)
+            return (yield from claim(asked, now, self._marks, look=look, within=within))
+
+        return await self._base.run(once)
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         return await renewed(
