@@ -24,7 +24,7 @@ OF_LANES: Final = f"""{READY} AND (lane IS NULL OR (queue, lane) IN (
       SELECT * FROM unnest(:lane_queues::text[], :lane_names::text[])))"""
 """What a claim takes; and one that holds the lanes that it knows of, and must not meet others."""
 
-LINE: Final = """SELECT id, lane, octet_length(spec) AS size FROM windlass_jobs
+LINE: Final = """SELECT id, lane, fence, octet_length(spec) AS size FROM windlass_jobs
     WHERE state = 'pending' AND queue = a.queue
     ORDER BY rank, place
     LIMIT a.most
@@ -58,7 +58,7 @@ ANY_IN_PARTS: Final = f"""SELECT FROM {RANGES} WHERE r.queue = w.queue AND (
 PICKED: Final = "picked AS MATERIALIZED ("
 COUNTED: Final = "), counted AS MATERIALIZED ("
 WITHIN: Final = f"""), {PICKED}
-  SELECT turn, id, lane, size FROM (
+  SELECT turn, id, lane, fence, size FROM (
     SELECT f.*, row_number() OVER line AS nth, sum(size) OVER line AS total
     FROM found AS f WINDOW line AS (ORDER BY turn, rank, place)
   ) AS f

@@ -8,6 +8,8 @@
 -- whether jobs are due, whether some are of lanes, and whether they are too large: then nothing is
 -- given, and the claim is made again by a statement that counts (see names.py); at last the place,
 -- and how many pages of the line were read. At least one row; without a job its id is NULL.
+-- A fence is at least the server's clock in milliseconds times 1024, so that a copy of the database
+-- that is put back repeats none; and above the last one of each job, however the clock goes.
 -- The fence is taken once the rows are locked: one taken before could be below a fence that
 -- another claim gave to the same job in between.
 WITH moment AS MATERIALIZED (
@@ -28,9 +30,9 @@ WITH moment AS MATERIALIZED (
     )
   ) AS due
 ), picked AS MATERIALIZED (
-  SELECT a.turn, j.id, j.lane, j.size
+  SELECT a.turn, j.id, j.lane, j.fence, j.size
   FROM asked AS a CROSS JOIN LATERAL (
-    SELECT id, lane, octet_length(spec) AS size FROM windlass_jobs
+    SELECT id, lane, fence, octet_length(spec) AS size FROM windlass_jobs
     WHERE state = 'pending' AND queue = a.queue
     ORDER BY rank, place
     LIMIT a.most
@@ -40,12 +42,16 @@ WITH moment AS MATERIALIZED (
     AND NOT EXISTS (SELECT FROM windlass_paused AS p WHERE p.queue = a.queue)
   LIMIT :limit::bigint
 ), counted AS MATERIALIZED (
-  SELECT count(*) AS number, :alone::boolean AND count(lane) > 0 AS laned,
+  SELECT count(*) AS number, max(fence) AS fence, :alone::boolean AND count(lane) > 0 AS laned,
          count(*) > 1 AND sum(size) > :most_bytes::bigint AS large
   FROM picked
 ), fenced AS MATERIALIZED (
-  SELECT nextval('windlass_fences') AS fence FROM counted
-  WHERE number > 0 AND NOT laned AND NOT large
+  SELECT greatest(fence + 1, number, number % 65536
+                  + floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024) AS fence
+  FROM (
+    SELECT nextval('windlass_fences') AS number, fence FROM counted
+    WHERE number > 0 AND NOT laned AND NOT large
+  ) AS n
 ), claimed AS (
   UPDATE windlass_jobs AS j
   SET state = 'active', attempt = j.attempt + 1, fence = f.fence, started_at = m.now,
