@@ -10,6 +10,7 @@ from ...errors import StoreError
 from ..sql.database import Schema
 from ..sql.migrations import Applied, Migration, load_migrations, missing
 from .connection import Raw
+from .identity import Identity, learn
 from .url import Settings
 
 OLDEST: Final = 130000
@@ -34,11 +35,13 @@ CREATE TABLE IF NOT EXISTS {table} (
 
 async def check(raw: Raw, settings: Settings, schema: Schema) -> Sequence[Migration]:
     """What is missing of the schema, if the server is one that can be used; an error if not."""
-    version, encoding, recovering, read_only = await raw.fetchrow(  # type: ignore[misc]
+    version, encoding, recovering, read_only, *identity = await raw.fetchrow(  # type: ignore[misc]
         "SELECT current_setting('server_version_num')::integer, "
         "current_setting('server_encoding'), pg_is_in_recovery(), "
-        "current_setting('transaction_read_only') = 'on'"
+        "current_setting('transaction_read_only') = 'on', "
+        "current_database()::text, (SELECT system_identifier::text FROM pg_control_system())"
     )
+    learn(settings, Identity(*identity))
     if version < OLDEST:
         raise StoreError(
             f"PostgreSQL {version // 10000} at {settings.where} is too old: windlass needs 13 "

@@ -44,7 +44,7 @@ class PostgresStore(SqlStore):
     def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
         self._base = PostgresDatabase(settings, STORE, clock)
         super().__init__(self._base)
-        self.dialect = dialect_of(self._base.queries, clock)
+        self.dialect = dialect_of(self._base.queries, settings, clock)
         self.loans = PostgresLoans(settings, lambda: self._base.pooled)
         self._marks = Marks()
         self._watch = Watch(self._base, self._marks)
