@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import asyncpg
@@ -36,6 +38,9 @@ ISOLATION: Final = {"default_transaction_isolation": "read committed"}
 WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+KEEPALIVE: Final = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+"""Seconds until the first question, between two, and how many of them are without an answer."""
+
 NO_JIT: Final = {"jit": "off"}
 """For databases whose queries are not all known to have an index."""
 
@@ -48,6 +53,8 @@ class Connection:
     ) -> None:
         """`locally` is what each transaction sets where a pooler is between and no session ours."""
         self.raw = raw
+        self.kept = False
+        """whether it was used before, so that it may have been lost since"""
         self._queries = queries
         self._pooled = locally is not None
         # In the same message as BEGIN, so that it costs no round trip.
@@ -116,10 +123,24 @@ async def connect(settings: Settings, session: Mapping[str, str] | None) -> Raw:
     """
     raw: Raw = await asyncpg.connect(
         settings.dsn,
-        timeout=settings.timeout,
+        timeout=settings.connect_timeout,
         command_timeout=settings.timeout,
         statement_cache_size=0 if session is None else 200,
         max_cached_statement_lifetime=0,
         server_settings=dict(session or {}),
     )
+    _keep_alive(raw)
     return raw
+
+
+def _keep_alive(raw: Raw) -> None:
+    """Let the system find out that nobody is there any more, also while nothing is asked."""
+    transport = getattr(raw, "_transport", None)
+    sock = transport and transport.get_extra_info("socket")
+    if sock is None or sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    with suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE.items():
+            if hasattr(socket, name):
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

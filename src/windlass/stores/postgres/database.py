@@ -142,10 +142,10 @@ class PostgresDatabase:
         effort = Effort(self.settings)
         doubt: InDoubt | None = None
         while True:
-            sent = False
+            sent = kept = False
             try:
                 async with pool.connection() as connection:
-                    sent = True
+                    sent, kept = True, connection.kept
                     if doubt is not None and await self._stands(connection, doubt):
                         return cast(T, doubt.answer)
                     doubt = None
@@ -156,7 +156,7 @@ class PostgresDatabase:
                 doubt = error
                 await effort.after(error.__cause__ or error, sent=False)
             except (asyncpg.PostgresError, UnicodeEncodeError, *LOST) as error:
-                await effort.after(error, sent=sent)
+                await effort.after(error, sent=sent, kept=kept and isinstance(error, LOST))
 
     async def _stands(self, connection: Connection, doubt: InDoubt) -> bool:
         """Whether a transaction was committed whose end was not heard of."""

@@ -28,21 +28,26 @@ class Effort:
         self._where = settings.where
         self._patience = settings.patience
         self._deadline = time.monotonic() + settings.patience
+        self._was_kept = False
         self._conflicts = 0
         self._pause = FIRST_PAUSE
 
-    async def after(self, error: BaseException, *, sent: bool) -> None:
+    async def after(self, error: BaseException, *, sent: bool, kept: bool = False) -> None:
         """Wait for the next try, or raise what the caller must be told.
 
-        `sent` says whether a connection had been found before the fault.
+        `sent` says whether a connection had been found before the fault, `kept` whether it had
+        been idle: to find that out may take all patience, so there is one more try for it.
         """
         if isinstance(error, CONFLICTS):
             await self._after_conflict(error)
         elif is_final(error) or not isinstance(error, (*LOST, *BUSY)):
             raise refusal(error, self._where) from error
-        elif time.monotonic() > self._deadline:
+        elif time.monotonic() > self._deadline and not (
+            kept and self._patience and not self._was_kept
+        ):
             raise unavailable(error, self._where, self._patience) from error
         else:
+            self._was_kept = self._was_kept or kept
             self.again = self.again or (sent and isinstance(error, LOST))
             await asyncio.sleep(random.uniform(0, self._pause))
             self._pause = min(2 * self._pause, LONGEST_PAUSE)

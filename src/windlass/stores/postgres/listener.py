@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -24,16 +25,21 @@ PULSE: Final = 5.0
 """Seconds between two questions whether the connection still leads to somebody."""
 
 PAUSE: Final = 0.5
-"""Seconds between two tries to connect."""
+"""Seconds between two tries to connect, at most: not all at one moment."""
 
 
 class Listener:
     """Wakes waiters: those of a queue when it is named, all when it cannot be known."""
 
     def __init__(
-        self, connect: Callable[[], Awaitable[Raw]], channel: str, recall: Callable[[], None]
+        self,
+        connect: Callable[[], Awaitable[Raw]],
+        channel: str,
+        timeout: float,
+        recall: Callable[[], None],
     ) -> None:
         """`recall` is called when jobs may be where nobody looks any more."""
+        self._timeout = timeout
         self._connect = connect
         self._channel = channel
         self._recall = recall
@@ -76,7 +82,7 @@ class Listener:
                 raw = await self._connect()
             except (PostgresError, *LOST) as error:
                 log.debug("cannot listen for jobs, trying again: %s", reason(error))
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(random.uniform(PAUSE / 2, PAUSE))
                 continue
             try:
                 await raw.add_listener(self._channel, self._heard)
@@ -100,7 +106,7 @@ class Listener:
             with suppress(TimeoutError):
                 await asyncio.wait_for(gone.wait(), PULSE)
             if not gone.is_set():
-                await raw.execute("SELECT 1", timeout=PULSE)
+                await raw.execute("SELECT 1", timeout=self._timeout)
 
     def _heard(self, _raw: Any, _pid: int, _channel: str, queue: object) -> None:
         name = str(queue)

@@ -52,7 +52,7 @@ class _Asyncpg:
     async def connect(self) -> Any:
         return await asyncpg.connect(
             self._settings.dsn,
-            timeout=self._settings.timeout,
+            timeout=self._settings.connect_timeout,
             statement_cache_size=0 if self._pooled() else 100,
         )
 
@@ -97,7 +97,7 @@ class _Psycopg:
             self._settings.dsn,
             autocommit=True,
             prepare_threshold=None,
-            connect_timeout=max(2, round(self._settings.timeout)),
+            connect_timeout=max(2, round(self._settings.connect_timeout)),
         )
         connection.isolation_level = self._driver.IsolationLevel.READ_COMMITTED
         return connection
@@ -129,7 +129,7 @@ class _Psycopg2:
         self._driver: Any = psycopg2
 
     def connect(self) -> Any:
-        timeout = max(2, round(self._settings.timeout))
+        timeout = max(2, round(self._settings.connect_timeout))
         connection = self._driver.connect(self._settings.dsn, connect_timeout=timeout)
         connection.autocommit = True
         return connection

@@ -43,6 +43,8 @@ class Pool:
             elif isinstance(error, PostgresError) and not isinstance(error, LOST):
                 await self._clean(connection)
             else:
+                if isinstance(error, LOST):
+                    self._doubt()
                 # Cancelled, or gone: nobody knows what would be answered next.
                 connection.raw.terminate()
         finally:
@@ -63,10 +65,17 @@ class Pool:
                 return connection
         return None
 
+    def _doubt(self) -> None:
+        """Hang up on who is idle: one of them was lost, so that the others may be too."""
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.raw.terminate()
+
     def _put(self, connection: Connection) -> None:
         if self._closed:
             connection.raw.terminate()
         else:
+            connection.kept = True
             self._idle.append(connection)
 
     async def _clean(self, connection: Connection) -> None:

@@ -33,7 +33,20 @@ DRIVERS: Final = (
 
 SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
-_OPTIONS: Final = ("schema", "migrate", "pool", "listen", "pooler", "patience", "timeout", *DRIVERS)
+_OPTIONS: Final = (
+    "schema",
+    "migrate",
+    "pool",
+    "listen",
+    "pooler",
+    "patience",
+    "timeout",
+    "connect_timeout",
+    *DRIVERS,
+)
+
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds to connect by default, and no more than to answer."""
 
 OF: Final = "a PostgreSQL URL"
 FILES: Final = Names("sslrootcert", "sslcert", "sslkey")
@@ -53,6 +66,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     pooler: bool | None = None
     patience: float = 5.0
     timeout: float = 10.0
+    """for an answer"""
+    connect_timeout: float = 5.0
+    """for a connection: names, TLS and log-in together"""
 
     def __repr__(self) -> str:
         return f"<Settings {self.where}>"
@@ -83,6 +99,7 @@ def parse(url: str) -> Settings:
     load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), options, FILES)
     hosts = authority.rpartition("@")[2] or driver.get("host", "localhost")
     _check_ports(hosts)
+    timeout = options.seconds("timeout", 10.0, least=0.05)
     return Settings(
         dsn=f"postgresql://{front}" + (f"?{urlencode(driver)}" if driver else ""),
         where=hosts,
@@ -92,7 +109,10 @@ def parse(url: str) -> Settings:
         listen=options.perhaps("listen"),
         pooler=options.perhaps("pooler"),
         patience=options.seconds("patience", 5.0),
-        timeout=options.seconds("timeout", 10.0, least=0.05),
+        timeout=timeout,
+        connect_timeout=options.seconds(
+            "connect_timeout", min(CONNECT_TIMEOUT, timeout), least=0.05
+        ),
     )
 
 

@@ -33,7 +33,8 @@ class Watch:
         self._database = database
         self._marks = marks
         name = channel(database.settings.schema)
-        self._listener = Listener(database.connect_raw, name, marks.recall)
+        timeout = database.settings.timeout
+        self._listener = Listener(database.connect_raw, name, timeout, marks.recall)
 
     async def close(self) -> None:
         await self._listener.close()
