@@ -12,7 +12,7 @@ from windlass.core.apikey import ApiKey, Role
 from windlass.core.attempts import AttemptRecord
 from windlass.errors import SchemaMismatch, StoreError, StoreUnavailable
 from windlass.stores.open import open_store
-from windlass.stores.sql.migrations import Applied, Migration, load_migrations, missing
+from windlass.stores.sql.migrations import Applied, Migration, load_migrations, missing, statements
 from windlass.stores.sqlite.migrate import split
 from windlass.testing.jobs import claim, ids, put, state_of
 
@@ -58,6 +58,18 @@ def test_a_newer_schema_is_refused_unless_it_is_compatible() -> None:
     with pytest.raises(SchemaMismatch, match="newer migration 0002_two; upgrade windlass first"):
         missing([ONE], [applied(ONE), applied(TWO)._replace(compatible=False)])
     assert missing([ONE], [applied(ONE), applied(TWO)]) == []
+
+
+def test_code_that_is_older_than_a_migration_says_is_refused() -> None:
+    three = Applied(3, "0003_three", "x", True, oldest=2)
+    assert missing([ONE, TWO], [applied(ONE), applied(TWO), three]) == []
+    with pytest.raises(SchemaMismatch, match="0003_three, beside which this version"):
+        missing([ONE], [applied(ONE), applied(TWO), three])
+
+
+def test_a_script_is_cut_into_its_statements() -> None:
+    script = "-- A comment; of two parts.\nDROP INDEX a; -- gone\n\nCREATE INDEX b\n  ON c (d);\n"
+    assert statements(script) == ["DROP INDEX a", "CREATE INDEX b\n  ON c (d)"]
 
 
 def test_the_files_are_numbered_in_order_without_a_gap() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import asyncpg
 import pytest
 
 from tests.servers.server import Server
@@ -10,6 +11,7 @@ from windlass.core.apikey import ApiKey, Role
 from windlass.core.attempts import AttemptRecord
 from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.open import open_store
+from windlass.stores.postgres import migrate
 from windlass.testing.jobs import claim, claim_one, ids, put
 
 KEY = ApiKey("k", bytes(32), (Role.READ,))
@@ -34,7 +36,7 @@ async def test_many_open_a_new_schema_at_once(postgres_server: Server) -> None:
 async def test_migrating_names_what_was_applied_and_then_nothing(postgres_server: Server) -> None:
     async with opened(fresh(postgres_server.url, migrate="off")) as store:
         assert list(await store.migrate()) == [
-            *("0001_jobs", "0002_keys", "0003_observe", "0004_lost"),
+            *("0001_jobs", "0002_keys", "0003_observe", "0004_lost", "0005_beats"),
         ]
         assert await store.migrate() == ()
         await put(store, "a")
@@ -110,3 +112,84 @@ async def test_apps_in_schemas_of_one_database_do_not_meet(postgres_server: Serv
         assert await other.queues() == []
         await put(other, "a", unique="k")
         assert (await claim_one(one)).id == (await claim_one(other)).id == "a"
+
+
+async def test_a_change_that_waits_keeps_nobody_waiting(
+    postgres_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's idle transaction has read the jobs; the schema changes when it is over."""
+    monkeypatch.setattr(migrate, "LOCK_TIMEOUT", "100ms")
+    monkeypatch.setattr(migrate, "PAUSE", 0.1)
+    url = fresh(postgres_server.url)
+    async with opened(url) as store:
+        await put(store, "a", "b")
+        schema = schema_of(url)
+        for table in COUNTING:
+            await ask(url, f"ALTER TABLE {schema}.windlass_{table} DROP COLUMN lost")
+        await ask(url, f"DELETE FROM {schema}.windlass_migrations WHERE number >= 4")
+        user = await asyncpg.connect(postgres_server.url)
+        await user.execute("BEGIN")
+        await user.execute(f"SELECT FROM {schema}.windlass_jobs")
+        migrating = asyncio.create_task(store.migrate())
+        for _ in range(20):
+            await store.oldest(["default"])
+            await asyncio.sleep(0.05)
+        assert not migrating.done()
+        await user.execute("COMMIT")
+        assert "0004_lost" in await asyncio.wait_for(migrating, 60)
+        assert ids(await claim(store)) == ["a", "b"]
+        await user.close()
+
+
+async def test_what_nobody_needs_is_left_for_the_next_start(
+    postgres_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrate, "PAUSE", 0.1)
+    monkeypatch.setattr(migrate, "SPARE", 0.1)
+    url = fresh(postgres_server.url)
+    async with opened(url) as store:
+        await put(store, "a")
+        schema = schema_of(url)
+        await ask(url, f"DELETE FROM {schema}.windlass_migrations WHERE number = 5")
+        await ask(url, f"CREATE INDEX windlass_jobs_lease ON {schema}.windlass_jobs (lease_until)")
+        user = await asyncpg.connect(postgres_server.url)
+        await user.execute("BEGIN")
+        await user.execute(f"SELECT FROM {schema}.windlass_jobs")
+        async with opened(f"{url}&timeout=0.5") as later:
+            assert await later.migrate() == ()
+            assert ids(await claim(later)) == ["a"]
+        await user.close()
+        assert await store.migrate() == ("0005_beats",)
+        found = f"SELECT to_regclass('{schema}.windlass_jobs_lease') IS NULL"
+        assert await ask(url, found)
+
+
+async def test_code_that_is_too_old_to_run_beside_a_schema_stops(postgres_server: Server) -> None:
+    url = fresh(postgres_server.url)
+    async with opened(url):
+        table = f"{schema_of(url)}.windlass_migrations"
+    later = f"INSERT INTO {table} VALUES (999, '0999_later', 'x', true, 0, $1)"
+    await ask(url, later, 5)
+    async with opened(url) as store:
+        await put(store, "a")
+    await ask(url, f"UPDATE {table} SET oldest = 998 WHERE number = 999")
+    with pytest.raises(SchemaMismatch, match="too old to run"):
+        await open_store(url).open()
+
+
+async def test_a_schema_that_is_there_need_not_be_made(postgres_server: Server) -> None:
+    """Who may make tables in it need not have the right to make schemas."""
+    url = fresh(postgres_server.url)
+    schema = schema_of(url)
+    for statement in (
+        "DROP ROLE IF EXISTS maker",
+        "CREATE ROLE maker LOGIN",
+        "REVOKE CREATE ON DATABASE postgres FROM maker",
+        f"CREATE SCHEMA {schema}",
+        f"GRANT USAGE, CREATE ON SCHEMA {schema} TO maker",
+    ):
+        await ask(url, statement)
+    async with opened(url.replace("windlass@", "maker@")) as store:
+        await put(store, "a")
+    await ask(url, "DROP OWNED BY maker")
+    await ask(url, "DROP ROLE maker")

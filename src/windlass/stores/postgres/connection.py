@@ -139,6 +139,7 @@ def _keep_alive(raw: Raw) -> None:
     sock = transport and transport.get_extra_info("socket")
     if sock is None or sock.family not in (socket.AF_INET, socket.AF_INET6):
         return
+    # Where a system refuses one of these, the limits of each call are left.
     with suppress(OSError):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in KEEPALIVE.items():

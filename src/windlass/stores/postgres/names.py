@@ -115,6 +115,11 @@ def channel(name: str | None) -> str:
     return CHANNEL if name is None else f"{CHANNEL}.{name}"
 
 
+def qualified(sql: str, name: str | None) -> str:
+    """A statement for the tables of a schema, if it is not where the `search_path` leads."""
+    return sql if name is None else _qualified(sql, name)
+
+
 @lru_cache(maxsize=1024)
 def _qualified(sql: str, name: str) -> str:
     sql = _OURS.sub(lambda found: f'"{name}".{found.group()}', sql)

@@ -165,6 +165,7 @@ class PostgresStore(SqlStore):
         self, transitions: Sequence[Transition], again: bool
     ) -> frozenset[str]:
         if not self._busy.any(transitions):
+            # Nothing was done: now without what others have.
             with suppress(LockNotAvailableError):
                 return await self._finish(transitions, again)
         return await self._finish_free(transitions, again)

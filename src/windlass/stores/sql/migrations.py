@@ -1,19 +1,32 @@
 """Schema changes: numbered files, applied in order, never edited afterwards.
 
-A migration that says `-- compatible: yes` leaves the schema usable for the version of
-the code before it: that version goes on while workers are replaced. Any other
-unknown migration makes older code stop with a sentence instead of guessing.
+A migration that says `-- compatible: from 0004` leaves the schema usable for code that knows the
+migrations up to that one: it goes on while workers are replaced. `-- compatible: yes` says so of
+any code. Another unknown migration makes older code stop with a sentence instead of guessing.
+
+`-- concurrently: yes` is for engines on which some statements cannot be in a transaction: each is
+one by itself, and must do no harm if it is executed again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...errors import SchemaMismatch
+
+_COMPATIBLE: Final = re.compile(r"^-- compatible: (?:yes|from (\d+))$", re.MULTILINE)
+
+
+def statements(sql: str) -> Sequence[str]:
+    """Those of a script that has no semicolon inside of one, comments cut."""
+    lines = [line.partition("--")[0].rstrip() for line in sql.splitlines()]
+    parts = "\n".join(line for line in lines if line).split(";")
+    return [part.strip() for part in parts if part.strip()]
 
 
 class Migration(NamedTuple):
@@ -23,6 +36,9 @@ class Migration(NamedTuple):
     name: str
     sql: str
     compatible: bool
+    oldest: int | None = None
+    """the migration that code must know to go on with this one; None if none"""
+    concurrently: bool = False
 
     @property
     def checksum(self) -> str:
@@ -36,6 +52,8 @@ class Applied(NamedTuple):
     name: str
     checksum: str
     compatible: bool
+    oldest: int | None = None
+    """as of the migration, where an engine remembers it"""
 
 
 @cache
@@ -48,17 +66,32 @@ def load_migrations(package: str) -> Sequence[Migration]:
 
 def _migration(name: str, sql: str) -> Migration:
     stem = name.removesuffix(".sql")
-    return Migration(int(stem.split("_")[0]), stem, sql, "-- compatible: yes" in sql)
+    marked = _COMPATIBLE.search(sql)
+    oldest = marked and marked.group(1)
+    return Migration(
+        int(stem.split("_")[0]),
+        stem,
+        sql,
+        compatible=marked is not None,
+        oldest=None if oldest is None else int(oldest),
+        concurrently="-- concurrently: yes" in sql,
+    )
 
 
 def missing(known: Sequence[Migration], applied: Sequence[Applied]) -> Sequence[Migration]:
     """What is still to be applied; `SchemaMismatch` where the schema is not ours to touch."""
     mine = {migration.number: migration for migration in known}
+    newest = max(mine, default=0)
     for done in applied:
         migration = mine.get(done.number)
         if migration is None and not done.compatible:
             raise SchemaMismatch(
                 f"The database has the newer migration {done.name}; upgrade windlass first."
+            )
+        if migration is None and done.oldest is not None and newest < done.oldest:
+            raise SchemaMismatch(
+                f"The database has the migration {done.name}, beside which this version of "
+                "windlass is too old to run; upgrade windlass first."
             )
         if migration is not None and migration.checksum != done.checksum:
             raise SchemaMismatch(
