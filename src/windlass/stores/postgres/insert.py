@@ -42,9 +42,25 @@ def insert_fresh(
     """
     if again or any([job.unique is not None for job in jobs]):
         return (yield from insert(jobs, now, again=again, tells=tells))
+    if len(jobs) == 1 and tells is None:
+        [job] = jobs
+        if job.due is None and job.delay <= 0:
+            yield Statement("insert_one", _values(job, now))
+            return [Receipt(job.id)]
     columns = _columns(dict(enumerate(jobs, 1)))
     yield Statement("insert_fresh", {**columns, "place": None, "tells": tells, "now": now})
     return [Receipt(job.id) for job in jobs]
+
+
+def _values(job: NewJob, now: int | None) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "spec": encode_spec(job.spec),
+        "queue": job.queue,
+        "rank": TOP_PRIORITY - job.priority,
+        "keep": job.spec.keep,
+        "now": now,
+    }
 
 
 def insert(
