@@ -45,6 +45,7 @@ NAMES = (
     "mysql_latency",
     "mysql_depth",
     "held_snapshot",
+    "producers",
     "server",
     "server_grpc",
     "server_idle",

@@ -6,13 +6,14 @@ let others come along. These are transactions of their own, each of which holds 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from time import monotonic
 from typing import NamedTuple
 
 from ...core.lane import Lane
 from ...core.model import Job
+from ..contract import PROMOTE_BATCH
 from ..sql import claim as shared
 from ..sql import lanes
 from ..sql.operation import Operation, Row, Statement
@@ -33,6 +34,14 @@ class Asked(NamedTuple):
     lease: int
     worker: str
     most_bytes: int
+
+    def less(self, jobs: Sequence[Job]) -> Asked:
+        """What is left to ask for with these; of no queue if it is enough."""
+        given = Counter([job.queue for job in jobs])
+        left = self.limit - len(jobs)
+        caps = {name: most - given[name] for name, most in self.queues.items()}
+        queues = {name: most for name, most in caps.items() if most > 0 and left > 0}
+        return self._replace(queues=queues, limit=left)
 
 
 class Claimed(NamedTuple):
@@ -75,12 +84,14 @@ def _note(marks: Marks, rows: Sequence[Row]) -> None:
         marks.note(row[QUEUE], row[RANK], row[PLACE])
 
 
-def promote(queues: Iterable[str], now: int) -> Operation[None]:
-    """Let due jobs become pending."""
+def promote(queues: Iterable[str], now: int) -> Operation[bool]:
+    """Let due jobs become pending; whether there may be more of them."""
     tally = Tally()
     # In one order everywhere, as all who hold several lanes do.
     yield from shared.promote(sorted(queues), tally, now)
+    number = -sum([n for (_, state), n in tally.items() if n < 0])
     yield from lanes.conclude(tally, now)
+    return number >= PROMOTE_BATCH
 
 
 def claim_from_lanes(asked: Asked, now: int) -> Operation[Sequence[Job]]:

@@ -21,10 +21,8 @@ from .database import PostgresDatabase
 
 log = logging.getLogger("windlass")
 
-SHORTEST, LONGEST = 0.005, 0.01
-"""Seconds between two notices; the longer one while many inserts share each of them."""
-
-MANY: Final = 8
+SHORTEST, LONGEST = 0.005, 0.02
+"""Seconds between two notices: the more of them follow each other, the longer."""
 
 CALM: Final = 1.0
 """After so many seconds without a notice an insert notifies by itself."""
@@ -40,7 +38,7 @@ class Notifier:
         self._database = database
         self._clock = clock
         self._queues: set[str] = set()
-        self._number = 0
+        self._pause = SHORTEST
         self._told_at = float("-inf")
         self._next_at = float("-inf")
         self._task: asyncio.Task[None] | None = None
@@ -56,7 +54,6 @@ class Notifier:
     def tell(self, queues: Iterable[str]) -> None:
         """Have it told that there are jobs in these queues, which are stored."""
         self._queues.update(queues)
-        self._number += 1
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="postgres-notify")
 
@@ -70,10 +67,10 @@ class Notifier:
         while self._queues:
             await asyncio.sleep(max(0.0, self._next_at - self._clock()))
             queues, self._queues = sorted(self._queues), set()
-            pause = LONGEST if self._number >= MANY else SHORTEST
-            self._number = 0
-            self._told_at = self._clock()
-            self._next_at = self._told_at + pause
+            since, self._told_at = self._told_at, self._clock()
+            follows = self._told_at - since < 2 * self._pause
+            self._pause = min(2 * self._pause, LONGEST) if follows else SHORTEST
+            self._next_at = self._told_at + self._pause
             await self._send(queues)
 
     async def _send(self, queues: list[str]) -> None:

@@ -37,6 +37,10 @@ from .watch import Watch
 
 BUSY: Final = (LockNotAvailableError,)
 
+LOOK_PAUSE: Final = 0.05
+"""Seconds for which claims are given from a full batch of due jobs that was made pending, or until
+it is not enough: where many are due, not every claim pays for a batch."""
+
 
 class PostgresStore(SqlStore):
     """Jobs in PostgreSQL, for one event loop."""
@@ -50,6 +54,10 @@ class PostgresStore(SqlStore):
         self._watch = Watch(self._base, self._marks)
         self._notifier = Notifier(self._base)
         self._folding = Folding(self._base)
+        self._renewed: set[tuple[str, int]] = set()
+        """the leases of the last call that renewed some"""
+        self._look_at = 0.0
+        """when a claim looks for due jobs again"""
         self._unanswered = Unanswered(settings.timeout)
         self._doubts = Doubts()
         self._busy = Doubts()
@@ -122,9 +130,17 @@ class PostgresStore(SqlStore):
 
     async def _claim_or_promote(self, asked: Asked, began: float, fence: int) -> Sequence[Job]:
         step = partial(self._claim, asked, began, fence)
-        jobs, due, laned, large = await step(look=True)
+        look = monotonic() >= self._look_at
+        jobs, due, laned, large = await step(look=look)
+        if not (look or laned or large):
+            rest = asked.less(jobs)
+            if rest.queues:
+                self._look_at = 0.0
+                return [*jobs, *await self._claim_or_promote(rest, began, fence)]
         if due:
-            await self._write(lambda now: promote(asked.queues, now))
+            more = await self._write(lambda now: promote(asked.queues, now))
+            # There is a batch to be given out before it is time for the next one.
+            self._look_at = monotonic() + LOOK_PAUSE if more else 0.0
             jobs, _, laned, large = await step()
         if large and not laned:
             jobs, _, laned, _ = await step(within=True)
@@ -147,8 +163,9 @@ class PostgresStore(SqlStore):
         return await self._base.run(once)
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
+        known, self._renewed = self._renewed, {(each.id, each.fence) for each in leases}
         return await renewed(
-            lambda some: self._base.run(lambda now, again: renew(some, lease, now)), leases
+            lambda some: self._base.run(lambda now, again: renew(some, lease, now, known)), leases
         )
 
     async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
