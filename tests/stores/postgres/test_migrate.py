@@ -9,9 +9,11 @@ from tests.servers.server import Server
 from tests.stores.postgres.site import ask, fresh, opened, schema_of
 from windlass.core.apikey import ApiKey, Role
 from windlass.core.attempts import AttemptRecord
+from windlass.core.model import Spec, encode_spec
 from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.open import open_store
 from windlass.stores.postgres import migrate
+from windlass.stores.sql.migrations import load_migrations
 from windlass.testing.jobs import claim, claim_one, ids, put
 
 KEY = ApiKey("k", bytes(32), (Role.READ,))
@@ -20,6 +22,11 @@ COUNTING = ("jobs", "finished", "journal")
 ADDED = ("keys", "logs", "stats", "tallies", "orders")
 """The tables that were not there at first."""
 INSERT = "INSERT INTO {}.windlass_migrations VALUES (999, '0999_later', 'x', $1, 0)"
+
+OLD_JOB = (
+    "INSERT INTO windlass_jobs (id, spec, queue, state, rank, place, created_at, due, keep, fence, "
+    "lease_until, attempt, worker) VALUES ($1, $4, 'default', $2, 50, $3, 0, 0, 9, 1, 1, 1, 'w')"
+)
 
 
 async def test_many_open_a_new_schema_at_once(postgres_server: Server) -> None:
@@ -193,3 +200,55 @@ async def test_a_schema_that_is_there_need_not_be_made(postgres_server: Server) 
         await put(store, "a")
     await ask(url, "DROP OWNED BY maker")
     await ask(url, "DROP ROLE maker")
+
+
+async def test_jobs_of_the_first_schema_live_through_every_migration_while_others_run(
+    postgres_server: Server,
+) -> None:
+    """With statements of the code before going on meanwhile, in tables as they were released."""
+    url = fresh(postgres_server.url)
+    schema = schema_of(url)
+    first = load_migrations("windlass.stores.postgres")[0]
+    old = await asyncpg.connect(
+        postgres_server.url, server_settings={"search_path": schema, "lock_timeout": "5s"}
+    )
+    await old.execute(f"CREATE SCHEMA {schema}")
+    await old.execute(first.sql)
+    await old.execute(
+        "CREATE TABLE windlass_migrations (number integer PRIMARY KEY, name text NOT NULL, "
+        "checksum text NOT NULL, compatible boolean NOT NULL, applied_at bigint NOT NULL)"
+    )
+    await old.execute(
+        "INSERT INTO windlass_migrations VALUES (1, $1, $2, false, 0)", first.name, first.checksum
+    )
+    for id, state in (("a", "pending"), ("b", "retry"), ("c", "active")):
+        await old.execute(OLD_JOB, id, state, 1, encode_spec(Spec("work", b"")))
+    await old.execute(
+        "INSERT INTO windlass_finished (id, spec, queue, state, rank, place, created_at, due, "
+        "keep, fence, finished_at, attempt) "
+        "VALUES ('d', $1, 'default', 'dead', 50, 1, 0, 0, 9, 1, 5, 1)",
+        encode_spec(Spec("work", b"")),
+    )
+    done = asyncio.Event()
+
+    async def go_on() -> int:
+        number = 0
+        while not done.is_set():
+            number += 1
+            await old.execute(OLD_JOB, f"x{number}", "active", 9, encode_spec(Spec("work", b"")))
+            await old.execute(
+                "UPDATE windlass_jobs SET lease_until = 5 WHERE id = $1", f"x{number}"
+            )
+            await old.execute("DELETE FROM windlass_jobs WHERE id = $1", f"x{number}")
+        return number
+
+    going = asyncio.create_task(go_on())
+    async with opened(url) as store:
+        done.set()
+        assert await going > 0
+        assert ids(await claim(store)) == ["a", "b"]
+        assert [job.id for job in await store.rescue(9, 1_000, "rescuer")] == ["c"]
+        assert set(await store.get(["d"])) == {"d"}
+        assert await store.replay(["d"]) == {"d"}
+        assert await store.migrate() == ()
+    await old.close()

@@ -37,6 +37,9 @@ from .watch import Watch
 
 BUSY: Final = (LockNotAvailableError,)
 
+RENEWALS, MANY_LEASES = 5, 20
+"""In so many statements leases are renewed if there are many."""
+
 LOOK_PAUSE: Final = 0.05
 """Seconds for which claims are given from a full batch of due jobs that was made pending, or until
 it is not enough: where many are due, not every claim pays for a batch."""
@@ -164,9 +167,15 @@ class PostgresStore(SqlStore):
 
     async def renew(self, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         known, self._renewed = self._renewed, {(each.id, each.fence) for each in leases}
-        return await renewed(
-            lambda some: self._base.run(lambda now, again: renew(some, lease, now, known)), leases
-        )
+        held: frozenset[str] = frozenset()
+        # Jobs that lie together in parts: a page has room for a second version of some of its rows.
+        parts = RENEWALS if len(leases) >= MANY_LEASES else 1
+        for part in range(parts):
+            held |= await renewed(
+                lambda some: self._base.run(lambda now, again: renew(some, lease, now, known)),
+                leases[part::parts],
+            )
+        return held
 
     async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
         again = self._doubts.any(transitions)
