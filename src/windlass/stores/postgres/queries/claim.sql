@@ -43,7 +43,8 @@ WITH moment AS MATERIALIZED (
   LIMIT :limit::bigint
 ), counted AS MATERIALIZED (
   SELECT count(*) AS number, max(fence) AS fence, :alone::boolean AND count(lane) > 0 AS laned,
-         count(*) > 1 AND sum(size) > :most_bytes::bigint AS large
+         count(*) > 1 AND sum(size) > :most_bytes::bigint AS large,
+         pg_stat_get_xact_blocks_fetched('windlass_jobs_ready'::regclass) AS pages
   FROM picked
 ), fenced AS MATERIALIZED (
   SELECT greatest(fence + 1, number, number % 65536
@@ -74,7 +75,6 @@ WITH moment AS MATERIALIZED (
 )
 SELECT 0, c.id, c.spec, c.rank, c.created_at, c.due, c.attempt - 1, c.unique_key, c.error,
        c.checkpoint, c.awaits, c.mail, c.lost, c.queue, c.fence, c.started_at, o.due, n.laned,
-       n.large, c.place, pg_stat_get_xact_blocks_fetched('windlass_jobs_ready'::regclass)
-         - (SELECT pages FROM asked LIMIT 1)
+       n.large, c.place, n.pages - (SELECT pages FROM asked LIMIT 1)
 FROM overdue AS o CROSS JOIN counted AS n LEFT JOIN claimed AS c ON true
 ORDER BY c.turn, c.rank, c.place
