@@ -82,8 +82,11 @@ class Pool:
         """After an error that the server told of: the connection is good once it is rolled back."""
         try:
             await connection.rollback()
-        except (PostgresError, *LOST):
+        except BaseException as error:
+            # Cancelled, or gone: nobody else is to get it, and the server is to let go of it.
             connection.raw.terminate()
+            if not isinstance(error, (PostgresError, *LOST)):
+                raise
         else:
             self._put(connection)
 
