@@ -12,7 +12,6 @@ from windlass import Windlass
 from windlass.errors import InvalidOption, StoreUnavailable
 from windlass.stores.postgres.url import parse
 from windlass.testing.jobs import new_job
-from windlass.testing.work import until
 
 CALLERS = 300
 
@@ -70,18 +69,24 @@ async def test_everybody_learns_at_once_that_the_server_hangs(
     said = await asyncio.gather(*calls, return_exceptions=True)
     assert time.monotonic() - began < 20
     assert {type(each) for each in said} == {StoreUnavailable}
-    postgres_proxy.resume()
+    await let_go(postgres_proxy)
     await app.aclose()
 
 
+async def let_go(proxy: Proxy) -> None:
+    """Let the driver hear of the end of what it has given up."""
+    proxy.cut()
+    proxy.resume()
+    await asyncio.sleep(0.2)
+
+
 async def test_connecting_has_a_limit_of_its_own(through: str, postgres_proxy: Proxy) -> None:
-    async with opened(through) as store:
+    async with opened(through):
         postgres_proxy.silence()
         later = opened(f"{through}&timeout=600&connect_timeout=0.2&patience=0.2")
         with pytest.raises(StoreUnavailable):
             await asyncio.wait_for(later.__aenter__(), 30)
-        postgres_proxy.resume()
-        await until(lambda: store._base._pool is not None)
+        await let_go(postgres_proxy)
 
 
 def test_the_limits_in_a_url() -> None:
