@@ -24,6 +24,7 @@ def test_what_runs_may_finish_and_what_was_claimed_ahead_goes_back_unharmed(
     until(lambda: site.runs("1"), "two gated jobs to start")
     until(lambda: site.counts()[State.ACTIVE] > 2, "some more to be claimed ahead")
     worker.send_signal(number)
+    until(lambda: "stopping: " in site.log(worker), "the worker to hear of it")
     until(lambda: site.counts()[State.PENDING] == 28, "what was claimed ahead to go back")
     assert worker.poll() is None
     assert [(job.id, job.attempt) for job in site.find(State.PENDING)] == [

@@ -56,6 +56,7 @@ class Proxy:
         self._flows = asyncio.Event()
         self._to_drop, self._after = 0, b""
         self._listener: asyncio.Server | None = None
+        self._is_over = False
 
     def through(self, url: str) -> str:
         """The URL of the server behind, changed so that it leads through this proxy."""
@@ -140,25 +141,31 @@ class Proxy:
 
     async def _end(self) -> None:
         await self._refuse()
+        self._is_over = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # For connections that were accepted just before, and for those that were hung up on.
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_over:
+            writer.transport.abort()
+            return
         self.counts.connections += 1
         task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Not at the end of the coroutine: cancelled before its first step, it has none.
+        task.add_done_callback(lambda _: writer.transport.abort())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await self._flows.wait()
-            # A server that is down looks from here like one that hangs up at once.
-            with suppress(OSError):
-                behind, server = await asyncio.open_connection("127.0.0.1", self._behind)
-                await self._forward(reader, behind, _Link(writer, server))
-        finally:
-            writer.transport.abort()
+        await self._flows.wait()
+        # A server that is down looks from here like one that hangs up at once.
+        with suppress(OSError):
+            behind, server = await asyncio.open_connection("127.0.0.1", self._behind)
+            await self._forward(reader, behind, _Link(writer, server))
 
     async def _forward(
         self, reader: asyncio.StreamReader, behind: asyncio.StreamReader, link: _Link

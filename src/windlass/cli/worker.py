@@ -18,7 +18,7 @@ from ..config import WorkerSettings, load
 from ..errors import WindlassError
 from ..observe.logs import set_up
 from ..worker.metering import metrics_for
-from ..worker.shutdown import stop_on_signals
+from ..worker.shutdown import STOPPING, stop_on_signals
 from ..worker.supervisor import Supervisor
 from ..worker.supervisor.note import Note
 from ..worker.supervisor.sources import named_by, signed
@@ -152,7 +152,7 @@ async def _serve(
                 if line is not None and worker.dismissed:
                     line.tell(Note("dismissed"))
                 if not worker.emptied:
-                    log.info("stopping: running jobs may finish, a second signal ends at once")
+                    log.info(STOPPING)
                 await worker.stop()
     finally:
         await app.aclose()

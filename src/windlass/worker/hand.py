@@ -29,8 +29,7 @@ class Hand:
         self.bytes = 0
         """of payload, of all jobs in hand"""
         self._changed = asyncio.Event()
-        self._when_last: Callable[[], None] | None = None
-        self._loop = asyncio.get_running_loop()
+        self._when_last: tuple[asyncio.AbstractEventLoop, Callable[[], None]] | None = None
 
     def __len__(self) -> int:
         """How many slots are taken: the jobs of a bundle have one."""
@@ -93,7 +92,8 @@ class Hand:
         self._changed.set()
         if self._when_last is not None and self._has_one:
             # It may be another thread that has given back what was in hand.
-            self._loop.call_soon_threadsafe(self.when_last, self._when_last)
+            loop, act = self._when_last
+            loop.call_soon_threadsafe(self.when_last, act)
         return dropped
 
     @property
@@ -105,7 +105,7 @@ class Hand:
 
         A job that has ended is in hand until that is written. Only the last `act` asked for counts.
         """
-        self._when_last = act
+        self._when_last = (asyncio.get_running_loop(), act)
         if self._has_one:
             self._when_last = None
             act()

@@ -27,6 +27,8 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 LAST_WORD: Final = 1.0
 """Seconds that the log has for the last line of a process."""
 
+STOPPING: Final = "stopping: running jobs may finish, a second signal ends at once"
+
 STOPPED: Final = 0
 LEFT: Final = 1
 """The exit code of a process that could not give back what it had."""

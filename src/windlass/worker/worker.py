@@ -65,7 +65,7 @@ from .reporter import Reporter
 from .returns import Returner
 from .runner import Runner
 from .serving import left_out, served_queues
-from .shutdown import Ending, stop_on_signals
+from .shutdown import STOPPING, Ending, stop_on_signals
 from .signals import StoredSignals
 from .standstill import Standstill
 from .tallier import Tallier, Unsent
@@ -326,6 +326,8 @@ class Worker:
         with stop_on_signals(self.ask_to_stop, ending.begin):
             await self.start(burst=burst)
             await self.asked_to_stop()
+            if not self.emptied:
+                log.info(STOPPING)
             await self.stop()
         ending.over()
 

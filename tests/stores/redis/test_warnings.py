@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.servers.redis import tell
 from tests.servers.redis_cluster import Cluster
 from tests.servers.server import Server
 from tests.stores.redis.watch import fresh
-from windlass.stores.redis.opening import _say_once
+from windlass.stores.redis import opening
 from windlass.testing.jobs import claim_all, new_job
 
 VOLATILE = "neither an append-only file nor a replica"
@@ -27,7 +28,8 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def nothing_said_yet(caplog: pytest.LogCaptureFixture) -> None:
-    _say_once.cache_clear()
+    # The module that stores are opened by now, should it have been loaded anew since.
+    import_module(opening.__name__)._say_once.cache_clear()
     caplog.set_level(logging.WARNING, "windlass")
 
 
@@ -138,5 +140,5 @@ async def test_other_engines_say_the_same(
             assert VOLATILE in said
         finally:
             tell(engine.port, "CONFIG", "SET", "appendonly", "yes")
-            _say_once.cache_clear()
+            import_module(opening.__name__)._say_once.cache_clear()
             caplog.clear()

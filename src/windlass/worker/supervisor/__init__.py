@@ -28,7 +28,7 @@ from ...errors import WindlassError
 from ...observe.figures import decode
 from ..liveness import LEASES
 from ..metering import endpoint
-from ..shutdown import SIGNALS
+from ..shutdown import SIGNALS, STOPPING
 from .note import Death, Note
 from .replica import Replica, first, spawn
 from .sources import Sources
@@ -120,7 +120,7 @@ class Supervisor:
             for replica in self._living:
                 replica.kill()
             os._exit(128 + number)
-        log.info("stopping: running jobs may finish, a second signal ends at once")
+        log.info(STOPPING)
         stop.set()
 
     def _on_hangup(self, had_terminal: bool, stop: asyncio.Event) -> None:
