@@ -78,6 +78,8 @@ class Intake:
         self._out: dict[int, list[Request]] = {}
         """what is under way, by the call; who has an answer is taken out"""
         self._going: set[asyncio.Task[None]] = set()
+        self._is_last = False
+        """the process ends: nobody awaits an answer any more"""
         self._until: float | None = None
         """when the end of the event loop waits no longer, once that has begun"""
 
@@ -111,6 +113,7 @@ class Intake:
             while not places.isdisjoint(map(id, self.left())):
                 await asyncio.sleep(LOOK)
 
+        self._is_last = True
         waiting = asyncio.run_coroutine_threadsafe(finished(), self.loop)
         try:
             waiting.result(FAREWELL)
@@ -254,10 +257,12 @@ class Intake:
     def _refuse(self, request: Request, error: Exception) -> None:
         jobs, _, answer = request
         self._reject(jobs, error)
+        if self._is_last:
+            tell_of([request], str(error), PROGRAM)
+        elif answer.done() and self._until is not None:
+            tell_of([request], str(error))
         if not answer.done():
             answer.set_exception(error)
-        elif self._until is not None:
-            tell_of([request], str(error))
 
     def _give_up(self, batch: list[Request]) -> None:
         error = StoreUnavailable("The event loop ended before the job was stored.")

@@ -51,9 +51,14 @@ def hang_up(loop: Loop) -> None:
             connection.close()
 
 
+def may_be_left(task: asyncio.Task[Any]) -> None:
+    """Have nobody told if its event loop ends before it does."""
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
 def drop(task: asyncio.Task[Any]) -> None:
     """Let go of a task of a closed event loop, which nobody can run any more."""
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    may_be_left(task)
     # Drivers cannot clean up without their loop, and what they say then helps nobody.
     with suppress(Exception):
         task.get_coro().close()

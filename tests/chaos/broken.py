@@ -7,7 +7,8 @@ from windlass.core.model import NewJob, Receipt, Transition
 from windlass.stores.contract import Store
 
 LOST = range(5, 15)
-"""The fences of these claims. Later ones are kept, or the store would never be quiet."""
+"""What these attempts came to, in their order, is lost. Later ones are kept, or the store would
+never be quiet."""
 
 
 class Broken:
@@ -35,6 +36,13 @@ class Forgetful(Broken):
 class Careless(Broken):
     """Says that it has written what an attempt came to, and loses that of some claims."""
 
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._order: dict[int, int] = {}
+
     async def finish(self, transitions: Sequence[Transition]) -> frozenset[str]:
-        await self._store.finish([move for move in transitions if move.fence not in LOST])
+        for move in transitions:
+            self._order.setdefault(move.fence, len(self._order))
+        kept = [move for move in transitions if self._order[move.fence] not in LOST]
+        await self._store.finish(kept)
         return frozenset(move.id for move in transitions)

@@ -132,6 +132,12 @@ class Proxy:
 
     async def _refuse(self) -> None:
         if self._listener is not None:
+            # A connection that is just being taken would fail at a listener that is closed, and
+            # its socket would stay open.
+            for each in self._listener.sockets:
+                self._loop.remove_reader(each.fileno())
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
             self._listener.close()
             self._listener = None
 

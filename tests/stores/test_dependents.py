@@ -1,7 +1,7 @@
 """Dependents on SQL stores: those who meet at one job, and those who are cut off in between."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 from tests.conformance.stores import maker
 from windlass.core.model import Lease, Spec, Transition
 from windlass.core.states import State
+from windlass.errors import StoreUnavailable
 from windlass.stores.contract import Store
 from windlass.stores.guest.guest import AsyncGuest
 from windlass.stores.guest.recognize import guest_of
@@ -163,9 +164,25 @@ async def test_the_end_of_a_parent_waits_for_a_dependent_that_is_being_inserted(
     async with other.loans.alend() as connection:
         await perform(connection, other, other.inserting([new_job("child", after("parent"))]))
         ending = asyncio.create_task(finish(store, job, State.COMPLETED))
-        assert await is_held_up(ending)
+        if not await is_held_up(ending):
+            # Put aside, so that it holds up no other; its worker writes it later.
+            with pytest.raises(StoreUnavailable) as caught:
+                await ending
+            assert caught.value.busy
+            ending = asyncio.create_task(
+                until_it_is_free(lambda: finish(store, job, State.COMPLETED))
+            )
     assert await ending
     assert await state_of(store, "child") is State.PENDING
+
+
+async def until_it_is_free(act: Callable[[], Awaitable[T]]) -> T:
+    while True:
+        try:
+            return await act()
+        except StoreUnavailable as error:
+            if not error.busy:
+                raise
 
 
 @pytest.mark.parametrize("stores", ["postgres", "mariadb"], indirect=True)

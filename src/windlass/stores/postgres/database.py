@@ -62,6 +62,11 @@ class PostgresDatabase:
         """Whether there is a pooler between, so that a session is not ours to keep."""
         return bool(self._pooled)
 
+    @property
+    def has_idle(self) -> bool:
+        """Whether a call would find a connection that is open."""
+        return self._pool is not None and self._pool.has_idle
+
     async def open(self) -> None:
         if self._pool is not None:
             return

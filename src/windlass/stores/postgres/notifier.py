@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Final
 
 from ...errors import StoreError
+from ...loops import may_be_left
 from ..sql.operation import Operation, Statement
 from .database import PostgresDatabase
 
@@ -23,6 +24,9 @@ log = logging.getLogger("windlass")
 
 SHORTEST, LONGEST = 0.005, 0.02
 """Seconds between two notices: the more of them follow each other, the longer."""
+
+LOOKS: Final = 10
+"""How often it looks for a connection that nobody uses before it asks for another."""
 
 CALM: Final = 1.0
 """After so many seconds without a notice an insert notifies by itself."""
@@ -56,9 +60,10 @@ class Notifier:
         self._queues.update(queues)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="postgres-notify")
+            may_be_left(self._task)
 
     async def close(self) -> None:
-        if self._task is not None:
+        if self._task is not None and not self._task.get_loop().is_closed():
             self._next_at = float("-inf")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._task, FAREWELL)
@@ -66,12 +71,21 @@ class Notifier:
     async def _run(self) -> None:
         while self._queues:
             await asyncio.sleep(max(0.0, self._next_at - self._clock()))
+            await self._await_connection()
             queues, self._queues = sorted(self._queues), set()
             since, self._told_at = self._told_at, self._clock()
             follows = self._told_at - since < 2 * self._pause
             self._pause = min(2 * self._pause, LONGEST) if follows else SHORTEST
             self._next_at = self._told_at + self._pause
             await self._send(queues)
+
+    async def _await_connection(self) -> None:
+        """Wait for one that is open, for some moments: inserts give theirs back soon, and a loop
+        that ends would cut off one that is being opened."""
+        for _ in range(LOOKS):
+            if self._database.has_idle:
+                return
+            await asyncio.sleep(SHORTEST)
 
     async def _send(self, queues: list[str]) -> None:
         try:

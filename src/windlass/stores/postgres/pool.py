@@ -22,6 +22,11 @@ class Pool:
         self._idle: list[Connection] = []
         self._closed = False
 
+    @property
+    def has_idle(self) -> bool:
+        """Whether there is an open one that nobody uses."""
+        return bool(self._idle)
+
     def connection(self) -> Use:
         """One for the length of an `async with`."""
         return Use(self)

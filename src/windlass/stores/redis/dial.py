@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, repeat, zip_longest
 from typing import Any, Final, TypeVar
 
@@ -34,8 +35,7 @@ async def dial(
         loop = asyncio.get_running_loop()
         if address.path:
             return await loop.create_unix_connection(make, address.path)
-        found = await loop.getaddrinfo(*address, type=socket.SOCK_STREAM)
-        hosts = [each[4][0] for each in in_turn(found)]
+        hosts = [each[4][0] for each in in_turn(await _found(address))]
         name = address.host if tls is not None else None
 
         async def attempt(host: Any) -> Reached[P]:
@@ -45,6 +45,19 @@ async def dial(
 
         reached: Reached[P] = await _first([(attempt, host) for host in hosts])
         return reached
+
+
+async def _found(address: Address) -> Sequence[Any]:
+    """The addresses of a host, as `getaddrinfo` tells them; what is an address is not looked up."""
+    host, port = address
+    with suppress(socket.gaierror):  # it is a name
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    loop = asyncio.get_running_loop()
+    try:
+        return await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except RuntimeError:
+        # The interpreter ends, and gives no threads any more to look it up in.
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
 def in_turn(found: Sequence[Any]) -> list[Any]:
