@@ -23,11 +23,6 @@ SLOW = 100
 NOTED = 100_000
 """How many calls SLOWLOG holds: all that one benchmark makes."""
 
-# Every store that is opened here says so, rightly; the table would drown in it.
-logging.getLogger("windlass").addFilter(
-    lambda record: "neither an append-only file" not in record.getMessage()
-)
-
 
 @contextmanager
 def serving() -> Iterator[str]:
@@ -35,8 +30,18 @@ def serving() -> Iterator[str]:
 
     It writes no file: what is compared is work, and a disk that others use would blur it.
     """
-    with serve("--appendonly no") as server:
-        yield server.url
+    log = logging.getLogger("windlass")
+    log.addFilter(_is_no_warning)
+    try:
+        with serve("--appendonly no") as server:
+            yield server.url
+    finally:
+        log.removeFilter(_is_no_warning)
+
+
+def _is_no_warning(record: logging.LogRecord) -> bool:
+    """Every store that is opened here says so, rightly; the table would drown in it."""
+    return "neither an append-only file" not in record.getMessage()
 
 
 def clear(url: str) -> None:

@@ -81,7 +81,7 @@ async def test_a_retry_goes_to_the_end_and_keeps_its_priority(
     job = await claim_one(store)
     assert await finish(store, job, State.RETRY, delay=1_000)
     clock.advance(1)
-    assert ids(await claim(store)) == ["again", "urgent", "plain"]
+    assert ids(await claim_all(store)) == ["again", "urgent", "plain"]
 
 
 async def test_retries_and_scheduled_jobs_share_one_order(store: Store, clock: FakeClock) -> None:
