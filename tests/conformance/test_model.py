@@ -365,8 +365,14 @@ HUNT = settings(
 )
 """Ends at the first fault; the same examples each time, so that this test is not a lottery."""
 
-SOON: Mapping[type[MemoryStore], int] = {GivesOneSlotMore: 6}
-"""Faults that only the first steps can show: those who hold the slots then have them for ever."""
+STEPS: Mapping[type[MemoryStore], int] = {
+    # Only the first steps can show it: those who hold the slots then have them for ever.
+    GivesOneSlotMore: 6,
+    PrunesTheDead: 12,
+    # A job has to fail, wait and move: rare in few steps.
+    RestoresAsNew: 40,
+}
+"""Faults that are found sooner with fewer or with more steps in a row."""
 
 
 def test_the_hunt_names_rules_that_there_are() -> None:
@@ -381,5 +387,7 @@ def test_a_broken_store_is_found_out(broken: type[MemoryStore]) -> None:
     with pytest.raises(AssertionError):
         run_state_machine_as_test(
             machine(open_fresh, BROKEN[broken]),
-            settings=settings(HUNT, stateful_step_count=SOON.get(broken, HUNT.stateful_step_count)),
+            settings=settings(
+                HUNT, stateful_step_count=STEPS.get(broken, HUNT.stateful_step_count)
+            ),
         )
