@@ -54,7 +54,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._links: set[_Link] = set()
         self._flows = asyncio.Event()
-        self._to_drop, self._after = 0, b""
+        self._to_drop, self._after, self._to_skip = 0, b"", 0
         self._listener: asyncio.Server | None = None
         self._is_over = False
 
@@ -64,13 +64,13 @@ class Proxy:
         host = parts.netloc.replace(f":{self.target}", f":{self.port}")
         return parts._replace(netloc=host).geturl()
 
-    def drop_replies(self, count: int, after: bytes = b"") -> None:
+    def drop_replies(self, count: int, after: bytes = b"", *, skip: int = 0) -> None:
         """Lose the next `count` replies, each with its connection; requests do get through.
 
         `after` limits it to replies to requests that contain these bytes: a connection
-        that listens for messages gets chunks as well.
+        that listens for messages gets chunks as well. The first `skip` of them do arrive.
         """
-        self._order(self._set_drops(count, after))
+        self._order(self._set_drops(count, after, skip))
 
     def lead(self, target: int) -> None:
         """Lead to another port from now on, as an address does that follows the primary."""
@@ -112,8 +112,8 @@ class Proxy:
 
     # -- in the thread -------------------------------------------------------------------
 
-    async def _set_drops(self, count: int, after: bytes) -> None:
-        self._to_drop, self._after = count, after
+    async def _set_drops(self, count: int, after: bytes, skip: int) -> None:
+        self._to_drop, self._after, self._to_skip = count, after, skip
 
     async def _lead(self, target: int) -> None:
         self._behind = target
@@ -195,9 +195,11 @@ class Proxy:
         while chunk := await self._chunk(reader, link):
             chunk, edit = edit(chunk), _as_it_is
             if self._to_drop and self._after in link.asked:
-                self._to_drop -= 1
-                self.counts.dropped += 1
-                break
+                if not self._to_skip:
+                    self._to_drop -= 1
+                    self.counts.dropped += 1
+                    break
+                self._to_skip -= 1
             self.counts.replies += 1
             link.client.write(chunk)
         link.cut()
