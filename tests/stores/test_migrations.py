@@ -1,7 +1,9 @@
 """Schema changes in order, once each, and never over a schema that is not ours."""
 
+import asyncio
 import re
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from tests.stores.process import finish, start
 from windlass.core.apikey import ApiKey, Role
 from windlass.core.attempts import AttemptRecord
+from windlass.core.model import Spec, encode_spec
 from windlass.errors import SchemaMismatch, StoreError, StoreUnavailable
 from windlass.stores.open import open_store
 from windlass.stores.sql.migrations import Applied, Migration, load_migrations, missing, statements
@@ -26,6 +29,15 @@ BEFORE_KEYS = (
     *(f"DROP TABLE windlass_{table}" for table in ADDED),
     *(f"ALTER TABLE windlass_{table} DROP COLUMN {column}" for table, column in COLUMNS),
     "DELETE FROM windlass_migrations WHERE number > 1",
+)
+
+OLD_MIGRATIONS = (
+    "CREATE TABLE windlass_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, "
+    "checksum TEXT NOT NULL, compatible INTEGER NOT NULL, applied_at INTEGER NOT NULL)"
+)
+OLD_JOB = (
+    "INSERT INTO windlass_jobs (id, state, spec, queue, rank, place, due, keep, created_at, fence, "
+    "attempt) VALUES (?, ?, ?, 'default', 50, 1, 0, 9, 0, 1, 1)"
 )
 
 
@@ -139,7 +151,8 @@ async def test_a_newer_schema_stops_older_code_only_if_it_must(
 ) -> None:
     await open_store(url).migrate()
     execute(
-        path, f"INSERT INTO windlass_migrations VALUES (999, '0999_later', '', {compatible}, 0)"
+        path,
+        f"INSERT INTO windlass_migrations VALUES (999, '0999_later', '', {compatible}, 0, NULL)",
     )
     store = open_store(url)
     if compatible:
@@ -149,6 +162,60 @@ async def test_a_newer_schema_stops_older_code_only_if_it_must(
     else:
         with pytest.raises(SchemaMismatch, match="newer migration 0999_later; upgrade windlass"):
             await store.open()
+
+
+async def test_code_that_is_too_old_to_run_beside_a_schema_stops(url: str, path: Path) -> None:
+    await open_store(url).migrate()
+    newest = load_migrations("windlass.stores.sqlite")[-1].number
+    later = f"INSERT INTO windlass_migrations VALUES (999, '0999_later', '', 1, 0, {newest})"
+    execute(path, later)
+    store = open_store(url)
+    await store.open()
+    await put(store, "a")
+    await store.close()
+    execute(path, "UPDATE windlass_migrations SET oldest = 998 WHERE number = 999")
+    with pytest.raises(SchemaMismatch, match="too old to run"):
+        await store.open()
+
+
+async def test_jobs_of_the_first_schema_live_through_every_migration_while_others_run(
+    url: str, path: Path
+) -> None:
+    """With statements of the code before going on meanwhile, in tables as they were released."""
+    first = load_migrations("windlass.stores.sqlite")[0]
+    old = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    old.execute("PRAGMA journal_mode = wal")
+    old.executescript(first.sql)
+    old.execute(OLD_MIGRATIONS)
+    old.execute(
+        "INSERT INTO windlass_migrations VALUES (1, ?, ?, 0, 0)", (first.name, first.checksum)
+    )
+    for row in (("a", "pending"), ("b", "retry"), ("c", "active"), ("d", "dead")):
+        old.execute(OLD_JOB, (*row, encode_spec(Spec("work", b""))))
+    old.execute("UPDATE windlass_jobs SET lease_until = 1, worker = 'w' WHERE id = 'c'")
+    old.execute("UPDATE windlass_jobs SET finished_at = 5 WHERE id = 'd'")
+    done = threading.Event()
+
+    def go_on() -> int:
+        number = 0
+        while not (done.is_set() and number):
+            number += 1
+            old.execute(OLD_JOB, (f"x{number}", "scheduled", encode_spec(Spec("work", b""))))
+            old.execute("DELETE FROM windlass_jobs WHERE id = ?", (f"x{number}",))
+        return number
+
+    going = asyncio.create_task(asyncio.to_thread(go_on))
+    store = open_store(url)
+    await store.open()
+    done.set()
+    assert await going > 0
+    old.close()
+    assert ids(await claim(store)) == ["a", "b"]
+    assert [job.id for job in await store.rescue(9, 1_000, "rescuer")] == ["c"]
+    assert set(await store.get(["d"])) == {"d"}
+    assert await store.replay(["d"]) == {"d"}
+    assert await store.migrate() == ()
+    await store.close()
 
 
 async def test_a_migration_that_fails_half_way_leaves_nothing_behind(url: str, path: Path) -> None:

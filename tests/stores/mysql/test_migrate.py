@@ -10,10 +10,13 @@ from tests.stores.mysql.site import fresh, named, opened
 from tests.stores.mysql.user import begun
 from windlass.core.apikey import ApiKey, Role
 from windlass.core.attempts import AttemptRecord
+from windlass.core.model import Spec, encode_spec
 from windlass.errors import SchemaMismatch, StoreError
 from windlass.stores.mysql import migrate
 from windlass.stores.mysql.migrate import split
+from windlass.stores.mysql.url import parse
 from windlass.stores.open import open_store
+from windlass.stores.sql.migrations import load_migrations
 from windlass.testing.jobs import claim, claim_one, ids, put
 
 KEY = ApiKey("k", bytes(32), (Role.READ,))
@@ -70,7 +73,7 @@ async def test_the_version_before_goes_on_after_a_compatible_migration(url: str)
             url,
             f"ALTER TABLE {named(url, 'jobs')} ADD COLUMN newer INT",
             f"ALTER TABLE {named(url, 'finished')} ADD COLUMN newer INT",
-            f"INSERT INTO {named(url, 'migrations')} VALUES (999, '0999_later', 'x', 1, 0)",
+            f"INSERT INTO {named(url, 'migrations')} VALUES (999, '0999_later', 'x', 1, 0, NULL)",
         )
         assert (await claim_one(old)).id == "before"
         await put(old, "after")
@@ -102,12 +105,82 @@ async def test_a_store_of_the_version_before_gets_what_is_new_and_keeps_its_jobs
 
 async def test_a_schema_newer_than_the_code_is_left_alone(url: str) -> None:
     async with opened(url):
-        query(url, f"INSERT INTO {named(url, 'migrations')} VALUES (999, '0999_later', 'x', 0, 0)")
+        query(
+            url,
+            f"INSERT INTO {named(url, 'migrations')} VALUES (999, '0999_later', 'x', 0, 0, NULL)",
+        )
     for each in (url, f"{url}&migrate=off"):
         store = open_store(each)
         with pytest.raises(SchemaMismatch, match="upgrade windlass first"):
             await store.open()
         await store.close()
+
+
+async def test_code_that_is_too_old_to_run_beside_a_schema_stops(url: str) -> None:
+    newest = load_migrations("windlass.stores.mysql")[-1].number
+    async with opened(url):
+        table = named(url, "migrations")
+    query(url, f"INSERT INTO {table} VALUES (999, '0999_later', 'x', 1, 0, {newest})")
+    async with opened(url) as store:
+        await put(store, "a")
+    query(url, f"UPDATE {table} SET oldest = 998 WHERE number = 999")
+    with pytest.raises(SchemaMismatch, match="too old to run"):
+        await open_store(url).open()
+
+
+async def test_jobs_of_the_first_schema_live_through_every_migration_while_others_run(
+    url: str,
+) -> None:
+    """With statements of the code before going on meanwhile, in tables as they were released."""
+    first = load_migrations("windlass.stores.mysql")[0]
+    spec = encode_spec(Spec("work", b"")).hex()
+    jobs, ended = named(url, "jobs"), named(url, "finished")
+    query(
+        url,
+        f"USE {jobs.partition('.')[0]}",
+        *(parse(url).named(statement) for statement in split(first.sql)),
+        f"CREATE TABLE {named(url, 'migrations')} (number INT NOT NULL PRIMARY KEY, "
+        "name VARCHAR(255) NOT NULL, checksum CHAR(64) NOT NULL, compatible TINYINT NOT NULL, "
+        "applied_at BIGINT NOT NULL)",
+        f"INSERT INTO {named(url, 'migrations')} "
+        f"VALUES (1, '{first.name}', '{first.checksum}', 0, 0)",
+        *(
+            old_job(jobs, id, state, spec)
+            for id, state in (("a", "pending"), ("b", "retry"), ("c", "active"))
+        ),
+        f"INSERT INTO {ended} (state, finished_at, number, id, queue, `rank`, place, due, attempt, "
+        f"fence, keep, created_at, spec) "
+        f"VALUES ('dead', 5, 99, 'd', 'default', 50, 1, 0, 1, 1, 9, 0, X'{spec}')",
+    )
+    done = asyncio.Event()
+
+    async def go_on() -> int:
+        number = 0
+        async with begun(url) as connection, connection.cursor() as cursor:
+            while not (done.is_set() and number):
+                number += 1
+                await cursor.execute(old_job(jobs, f"x{number}", "scheduled", spec))
+                await cursor.execute(f"DELETE FROM {jobs} WHERE id = 'x{number}'")
+                await connection.commit()
+        return number
+
+    going = asyncio.create_task(go_on())
+    async with opened(url) as store:
+        done.set()
+        assert await going > 0
+        assert ids(await claim(store)) == ["a", "b"]
+        assert [job.id for job in await store.rescue(9, 1_000, "rescuer")] == ["c"]
+        assert set(await store.get(["d"])) == {"d"}
+        assert await store.replay(["d"]) == {"d"}
+        assert await store.migrate() == ()
+
+
+def old_job(table: str, id: str, state: str, spec: str) -> str:
+    return (
+        f"INSERT INTO {table} (id, state, queue, `rank`, place, due, keep, created_at, fence, "
+        "attempt, lease_until, worker, spec) "
+        f"VALUES ('{id}', '{state}', 'default', 50, 1, 0, 9, 0, 1, 1, 1, 'w', X'{spec}')"
+    )
 
 
 async def test_a_migration_with_other_content_is_refused(url: str) -> None:

@@ -36,7 +36,8 @@ CREATE TABLE IF NOT EXISTS {table} (
   name       VARCHAR(255) NOT NULL,
   checksum   CHAR(64) NOT NULL,
   compatible TINYINT NOT NULL,
-  applied_at BIGINT NOT NULL
+  applied_at BIGINT NOT NULL,
+  oldest     INT                                 -- the migration that code beside it must know
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
 """
 
@@ -57,6 +58,7 @@ async def migrate(link: Link, schema: Schema, settings: Settings) -> Sequence[st
         )
     try:
         await link.ask([f"SET SESSION lock_wait_timeout = {WAIT}", _TABLE.format(table=table)])
+        await _add_oldest(link, table, settings)
         todo = missing(known, await _applied(link, table))
         for migration in todo:
             await _apply(link, migration, table, settings)
@@ -85,8 +87,16 @@ async def _apply(link: Link, migration: Migration, table: str, settings: Setting
         migration.checksum,
         migration.compatible,
         system_clock(),
+        migration.oldest,
     )
     await link.ask([f"INSERT INTO {table} VALUES ({', '.join(map(link.literal, values))})"])
+
+
+async def _add_oldest(link: Link, table: str, settings: Settings) -> None:
+    """Add what the first version of the table lacks."""
+    columns = (await link.ask([f"SHOW COLUMNS FROM {table} LIKE 'oldest'"]))[0].rows
+    if not columns:
+        await _execute(link, f"ALTER TABLE {table} ADD COLUMN oldest INT", settings)
 
 
 async def _execute(link: Link, statement: str, settings: Settings) -> None:
@@ -113,14 +123,18 @@ async def _execute(link: Link, statement: str, settings: Settings) -> None:
 
 
 async def _applied(link: Link, table: str) -> Sequence[Applied]:
-    query = f"SELECT number, name, checksum, compatible FROM {table} ORDER BY number"
+    # The first version of the table has no column `oldest`, so none is named.
+    query = f"SELECT * FROM {table} ORDER BY number"
     try:
         rows = (await link.ask([query]))[0].rows
     except errors.Error as error:
         if code(error) == UNKNOWN_TABLE:
             return ()
         raise
-    return [Applied(number, name, checksum, bool(c)) for number, name, checksum, c in rows]
+    return [
+        Applied(number, name, checksum, bool(compatible), oldest=more[0] if more else None)
+        for number, name, checksum, compatible, _, *more in rows
+    ]
 
 
 def _lock(settings: Settings, table: str) -> str:

@@ -53,7 +53,7 @@ class Applied(NamedTuple):
     checksum: str
     compatible: bool
     oldest: int | None = None
-    """as of the migration, where an engine remembers it"""
+    """as of the migration; None as well if it was applied by a version that did not note it"""
 
 
 @cache

@@ -19,9 +19,11 @@ CREATE TABLE IF NOT EXISTS {table} (
   name       TEXT    NOT NULL,
   checksum   TEXT    NOT NULL,
   compatible INTEGER NOT NULL,
-  applied_at INTEGER NOT NULL
+  applied_at INTEGER NOT NULL,
+  oldest     INTEGER                             -- the migration that code beside it must know
 )
 """
+_ADD_OLDEST: Final = "ALTER TABLE {table} ADD COLUMN oldest INTEGER"
 
 
 def migrate(connection: Connection, schema: Schema) -> Sequence[str]:
@@ -36,18 +38,21 @@ def migrate(connection: Connection, schema: Schema) -> Sequence[str]:
     connection.begin("BEGIN IMMEDIATE")
     try:
         connection.raw.execute(_TABLE.format(table=table))
+        if "oldest" not in _columns(connection.raw, table):
+            connection.raw.execute(_ADD_OLDEST.format(table=table))
         todo = missing(known, _applied(connection.raw, table))
         for migration in todo:
             for statement in split(migration.sql):
                 connection.raw.execute(statement)
             connection.raw.execute(
-                f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",
+                f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)",
                 (
                     migration.number,
                     migration.name,
                     migration.checksum,
                     migration.compatible,
                     system_clock(),
+                    migration.oldest,
                 ),
             )
         connection.raw.execute("COMMIT")
@@ -60,11 +65,19 @@ def migrate(connection: Connection, schema: Schema) -> Sequence[str]:
 
 
 def _applied(raw: sqlite3.Connection, table: str) -> Sequence[Applied]:
-    exists = raw.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
-    if exists.fetchone() is None:
+    columns = _columns(raw, table)
+    if not columns:
         return ()
-    rows = raw.execute(f"SELECT number, name, checksum, compatible FROM {table} ORDER BY number")
-    return [Applied(number, name, checksum, bool(c)) for number, name, checksum, c in rows]
+    oldest = "oldest" if "oldest" in columns else "NULL"
+    rows = raw.execute(
+        f"SELECT number, name, checksum, compatible, {oldest} FROM {table} ORDER BY number"
+    )
+    return [Applied(number, name, checksum, bool(c), o) for number, name, checksum, c, o in rows]
+
+
+def _columns(raw: sqlite3.Connection, table: str) -> frozenset[str]:
+    """The columns of a table; none if there is no such table."""
+    return frozenset(name for (_, name, *_) in raw.execute(f"PRAGMA table_info({table})"))
 
 
 def split(script: str) -> Sequence[str]:
