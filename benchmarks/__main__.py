@@ -39,6 +39,7 @@ NAMES = (
     "postgres_latency",
     "postgres_depth",
     "postgres_vacuum",
+    "postgres_beats",
     "mysql_floor",
     "mysql_enqueue",
     "mysql_drain",
