@@ -37,6 +37,7 @@ NAMES = (
     "postgres_enqueue",
     "postgres_drain",
     "postgres_latency",
+    "postgres_commit_wake",
     "postgres_depth",
     "postgres_vacuum",
     "postgres_beats",

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
@@ -39,10 +40,17 @@ def measure(
     url: str, jobs: int = JOBS, pause: tuple[float, float] = (0.005, LONGEST_PAUSE)
 ) -> list[float]:
     """Milliseconds that jobs waited; between two of them there is a pause of so many seconds."""
+    with worker_beside(url):
+        return uvloop.run(_measure(url, jobs, pause))
+
+
+@contextmanager
+def worker_beside(url: str) -> Iterator[None]:
+    """A process that runs the jobs of a store."""
     worker = SPAWN.Process(target=serve, args=(url,), daemon=True)
     worker.start()
     try:
-        return uvloop.run(_measure(url, jobs, pause))
+        yield
     finally:
         worker.terminate()
         worker.join()
