@@ -147,3 +147,20 @@ async def test_a_default_isolation_of_the_role_is_not_ours(postgres_server: Serv
             assert found == "read committed"
     finally:
         await ask(url, "ALTER ROLE windlass RESET default_transaction_isolation")
+
+
+async def test_an_enqueue_that_waits_for_a_users_transaction_is_refused_in_the_end(
+    url: str,
+) -> None:
+    """Only the end of that transaction tells whether its key is taken."""
+    async with opened(url) as store, opened(f"{url}&timeout=0.5&patience=0.2") as other:
+        user = await store._base.connect()
+        await user.raw.execute("BEGIN")
+        await user.each(store.inserting([new_job("users", unique="key")])(await store.now()))
+        with pytest.raises(StoreUnavailable, match=r"has not ended for too long .* a unique key"):
+            await other.insert([new_job("second", unique="key")])
+        await put(other, "beside")
+        await user.raw.execute("ROLLBACK")
+        await user.raw.close()
+        assert not (await other.insert([new_job("second", unique="key")]))[0].duplicate
+        assert ids(await claim(other)) == ["beside", "second"]

@@ -78,6 +78,13 @@ def reason(error: BaseException) -> str:
 
 def unavailable(error: BaseException, where: str, patience: float) -> StoreUnavailable:
     """What to tell the caller when a passing fault outlasted all patience."""
+    if isinstance(error, pg.LockNotAvailableError):
+        return StoreUnavailable(
+            f"Another transaction on {where} has not ended for too long and holds what this call "
+            f"needs, such as a unique key, an id or a lane ({reason(error)}): end it, and try "
+            "again.",
+            busy=True,
+        )
     return StoreUnavailable(
         f"PostgreSQL at {where} did not answer as it should for {patience:g} s: "
         f"{reason(error)}; see that it runs and can be reached from here, then try again."
