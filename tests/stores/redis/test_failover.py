@@ -56,7 +56,9 @@ async def test_a_master_of_a_cluster_is_killed(cluster: Cluster) -> None:
 
 
 async def test_sentinels_fail_over_in_good_order(sentinels: Sentinels) -> None:
-    await survives(sentinels, sentinels.failover)
+    # Sentinels change roles without a halt: what the old master takes meanwhile is lost, unless it
+    # is acknowledged when the replica has it.
+    await survives(sentinels, sentinels.failover, "&replicas=1")
 
 
 async def test_the_master_under_sentinels_is_killed(sentinels: Sentinels) -> None:
@@ -96,12 +98,14 @@ async def offered(site: Site, queues: Sequence[str]) -> tuple[set[str], set[str]
     return taken, refused
 
 
-async def survives(servers: Cluster | Sentinels, happens: Callable[[], None]) -> None:
+async def survives(
+    servers: Cluster | Sentinels, happens: Callable[[], None], options: str = ""
+) -> None:
     """Whatever `happens`, all that was accepted before runs once, and what comes after, soon."""
 
     async def trial() -> float:
         await asyncio.to_thread(servers.heal)
-        async with working(servers.url, servers.url, QUEUES) as site:
+        async with working(servers.url, servers.url, QUEUES, options) as site:
             await site.enqueue(*KEPT, delay=DELAY)
             await asyncio.to_thread(happens)
             took = await site.proves_well(back=time.monotonic())
