@@ -20,6 +20,7 @@ from .core.context import Context, current
 from .core.cron import timetable
 from .core.option_help import with_options
 from .core.options import TaskOptions
+from .core.rebinding import rebound, scheduled
 from .core.schedule import schedule_of
 from .core.twins import document_twins
 from .core.url import without_secrets
@@ -105,6 +106,7 @@ class Windlass(Producer):
             ),
             self.registry,
         )
+        self.registry.middleware.rebound = partial(rebound, self.codecs)
         self.schedules = Schedules(self._wire, self.registry)
         self.history = History(partial(history_settings, history), clock)
         for each in middleware:
@@ -185,7 +187,9 @@ class Windlass(Producer):
         else:
             task = used = self._declare(func, rest)
         name = given.get("name", task.name)
-        self.registry.add_schedule(schedule_of(name, text, used.call(*args, **kwargs).job, **own))
+        job = used.call(*args, **kwargs).job
+        schedule = scheduled(self.codecs, schedule_of(name, text, job, **own), job)
+        self.registry.add_schedule(schedule)
         return task
 
     def add_middleware(self, middleware: Middleware) -> None:

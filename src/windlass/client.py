@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from threading import Thread
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
+from .core.binding import SIGNAL
 from .core.clock import Clock
 from .core.codec import Codecs, encode_result, too_large
 from .core.model import Job, NewJob, Receipt
@@ -290,7 +291,8 @@ async def prioritize_job(store: Store, id: str, priority: int) -> None:
 async def signal_job(store: Store, codecs: Codecs, id: str, name: str, value: Any) -> None:
     """Send a signal to one job, in the codec that its worker reads, or say why that cannot be."""
     job = await get_job(store, id)
-    record = encode_result(codecs.get(job.spec.content_type), value, "signal")
+    codec = codecs.get(job.spec.content_type)
+    record = encode_result(codec, value, SIGNAL, id, job.task, name)
     if len(record) > codecs.limit:
         raise too_large(f"The signals of {job.task}", record, codecs.limit)
     if await store.signal(id, name, record):

@@ -6,12 +6,14 @@ The URL is most often that of a server, so that no database need be reached from
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from .client import Client
 from .core.codec import MAX_PAYLOAD, Codec, Codecs
 from .core.options import Options, TaskOptions
+from .core.rebinding import rebound
 from .core.url import without_secrets
 from .definition import elsewhere
 from .errors import InvalidOption
@@ -99,4 +101,5 @@ def connect(
         url = with_key(url, key)
     client = Client(url, events=stack.events, explain=explain)
     known = Codecs(codec, *codecs, limit=max_payload)
+    stack.rebound = partial(rebound, known)
     return Connection(Wire(client, known, max_payload, stack, {}), where)

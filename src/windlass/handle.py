@@ -16,12 +16,13 @@ from .client import (
 )
 from .core import habits
 from .core.attempts import AttemptRecord
-from .core.codec import Codecs, decode_result
+from .core.codec import Codecs
 from .core.dependents import ORPHANED
 from .core.model import Failure, Job
 from .core.name import checked_name
 from .core.options import Options
 from .core.outcome import EXPIRED
+from .core.result import result_of
 from .core.states import State
 from .errors import JobCancelled, JobFailed, WrongTask
 from .stores.contract import Store
@@ -197,5 +198,4 @@ class JobHandle(Generic[R_co]):
                 traceback=error.traceback,
             )
         codec = self._codecs.get(job.spec.content_type)
-        value = None if job.result is None else decode_result(codec, job.result)
-        return self._convert(value, codec.binary)
+        return self._convert(result_of(self._codecs, job), codec.binary)

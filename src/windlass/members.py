@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from .core.codec import Codecs, decode_call, decode_result
+from .core.codec import Codecs, decode_call
 from .core.model import Job
 from .core.states import State
 from .errors import UnknownJob
@@ -23,13 +23,6 @@ async def get_all(store: Store, ids: Sequence[str]) -> dict[str, Job]:
     for start in range(0, len(ids), BATCH):
         found |= await store.get(ids[start : start + BATCH])
     return found
-
-
-def result_of(codecs: Codecs, job: Job) -> Any:
-    """What a completed job came to, as its codec gives it back."""
-    if job.result is None:
-        return None
-    return decode_result(codecs.get(job.spec.content_type), job.result)
 
 
 def is_spread(job: Job) -> bool:
@@ -58,7 +51,8 @@ def declared(codecs: Codecs, judge: Job) -> int:
     """How many jobs a workflow was enqueued with, by the job that stands for it."""
     if judge.task != JUDGE:
         raise UnknownJob(f"{judge.id} is a job, not a workflow.")
-    args, _ = decode_call(codecs.get(judge.spec.content_type), judge.spec.payload)
+    codec = codecs.get(judge.spec.content_type)
+    args, _ = decode_call(codec, judge.spec.payload, judge.id, judge.task)
     number: int = args[0]
     return number
 

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, Unpack
 
-import msgspec
 from msgspec.structs import replace
 
 from .core.context import Context
@@ -89,6 +88,8 @@ class Stack:
 
     def __init__(self, events: Events | None = None) -> None:
         self.events = events or Events()
+        self.rebound: Callable[[NewJob, NewJob], NewJob] | None = None
+        """how a job that a middleware made of another keeps its arguments readable"""
         self.runs: tuple[Run, ...] = ()
         """from the innermost to the outermost"""
         self._before: tuple[Callable[[NewJob], NewJob], ...] = ()
@@ -142,7 +143,10 @@ class Stack:
                 )
         # An id that a middleware chose may be another job's too.
         fresh = asked.fresh and job.id == asked.id
-        return job if job.fresh == fresh else msgspec.structs.replace(job, fresh=fresh)
+        job = job if job.fresh == fresh else replace(job, fresh=fresh)
+        if self.rebound is None or job is asked:
+            return job
+        return self.rebound(asked, job)
 
     def _tell(self, job: NewJob, receipt: Receipt) -> None:
         for step in self._after:

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from .client import Client
 from .core import habits
-from .core.codec import Codecs, encode_call, refuse_misfits, too_large
+from .core.binding import EncryptingCodec, with_key_in_id
+from .core.codec import Codec, Codecs, encode_call, refuse_misfits, too_large
 from .core.context import local_context
 from .core.keyed import Caller, computed, keyed, keyed_late, without
 from .core.model import DEFAULT_QUEUE, NewJob, Receipt
@@ -282,7 +283,8 @@ class Task(Generic[P, C, R]):
         def check(inflow: int) -> None:
             arguments.check([None] * inflow + [*args], kwargs)
             if self.definition.validate:
-                refuse_misfits(arguments, self._wire.codecs.default, job.spec.payload, inflow)
+                codec, payload = self._wire.codecs.default, job.spec.payload
+                refuse_misfits(arguments, codec, payload, inflow, job.id, self.name)
 
         if not names:
             return Link(job, self._convert, check)
@@ -313,6 +315,8 @@ class Task(Generic[P, C, R]):
     def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, validate: bool) -> NewJob:
         wire, arguments = self._wire, self.definition.arguments
         codec = wire.codecs.default
+        if isinstance(codec, EncryptingCodec):
+            return self._encrypted(codec, args, kwargs, validate=validate)
         payload = encode_call(codec, args, kwargs)
         if len(payload) > wire.max_payload:
             raise too_large(f"The arguments of {self.name}", payload, wire.max_payload)
@@ -322,6 +326,22 @@ class Task(Generic[P, C, R]):
         if not self.options.keyed:
             return job
         return keyed(job, self.options, Caller(arguments, args, kwargs))
+
+    def _encrypted(
+        self, codec: Codec, args: tuple[Any, ...], kwargs: dict[str, Any], *, validate: bool
+    ) -> NewJob:
+        """The job, made before its arguments are written: they are bound to its id."""
+        arguments = self.definition.arguments
+        job = self.options.new_job(self.name, b"", codec.name)
+        if self.options.keyed:
+            job = keyed(job, self.options, Caller(arguments, args, kwargs))
+        job = with_key_in_id(job)
+        payload = encode_call(codec, args, kwargs, job.id, self.name)
+        if len(payload) > self._wire.max_payload:
+            raise too_large(f"The arguments of {self.name}", payload, self._wire.max_payload)
+        if validate and not arguments.fits(args, kwargs):
+            refuse_misfits(arguments, codec, payload, id=job.id, task=self.name)
+        return replace(job, spec=replace(job.spec, payload=payload))
 
     def handle(self, id: str) -> JobHandle[R]:
         """The handle of a job of this task that was enqueued before."""

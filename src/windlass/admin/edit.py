@@ -9,11 +9,13 @@ from typing import Any, Final, TypedDict
 
 from msgspec.structs import replace
 
+from ..core.binding import end_of_id
 from ..core.codec import decode_call, encode_call, too_large
 from ..core.ids import idempotent_id
 from ..core.keyed import Caller, computed, keyed_late
 from ..core.model import Job, NewJob, Spec
 from ..core.options import Options
+from ..core.rebinding import encrypts, renamed
 from ..core.states import REPLAYABLE
 from ..errors import InvalidOption, WrongState
 from ..stores.contract import Store
@@ -51,13 +53,17 @@ def edited(wire: Wire, registry: Registry, old: Job, edit: Edit) -> NewJob:
             f"Job {old.id} is part of the workflow {old.spec.workflow}, which knows it by its id: "
             "replay it without changes."
         )
-    spec = old.spec
+    # Of the old one: a crash in between, and another try, leave one new job.
+    id = idempotent_id(f"replay {old.fence}", old.id)
+    if old.unique is not None and encrypts(wire.codecs, old.spec):
+        id += end_of_id(old.unique)
     if "args" in given or "kwargs" in given:
-        spec = _with_arguments(wire, registry, old, edit.get("args"), edit.get("kwargs"))
+        spec = _with_arguments(wire, registry, old, id, edit.get("args"), edit.get("kwargs"))
+    else:
+        spec = renamed(wire.codecs, old.spec, old.id, id)
     own = {name: getattr(options, name) for name in ("max_retries", "timeout") if name in given}
     return NewJob(
-        # Of the old one: a crash in between, and another try, leave one new job.
-        idempotent_id(f"replay {old.fence}", old.id),
+        id,
         replace(spec, **own),
         options.queue if "queue" in given else old.queue,
         options.priority if "priority" in given else old.priority,
@@ -83,10 +89,11 @@ def _with_arguments(
     wire: Wire,
     registry: Registry,
     old: Job,
+    id: str,
     args: Sequence[Any] | None,
     kwargs: Mapping[str, Any] | None,
 ) -> Spec:
-    """The spec with other arguments, those that are left out as they were."""
+    """The spec of a new job with other arguments, those that are left out as they were."""
     spec = old.spec
     if spec.inputs:
         raise InvalidOption(
@@ -94,10 +101,10 @@ def _with_arguments(
         )
     codec = wire.codecs.get(spec.content_type)
     if args is None or kwargs is None:
-        before = decode_call(codec, spec.payload)
+        before = decode_call(codec, spec.payload, old.id, spec.task)
         args = before[0] if args is None else args
         kwargs = before[1] if kwargs is None else kwargs
-    payload = encode_call(codec, tuple(args), dict(kwargs))
+    payload = encode_call(codec, tuple(args), dict(kwargs), id, spec.task)
     if len(payload) > wire.max_payload:
         raise too_large(f"The arguments of {spec.task}", payload, wire.max_payload)
     changed = replace(spec, payload=payload)
@@ -106,7 +113,7 @@ def _with_arguments(
     definition = registry[spec.task]
     definition.arguments.check(args, kwargs)
     # As the worker will: on what the codec gives back.
-    values, named = decode_call(codec, payload)
+    values, named = decode_call(codec, payload, id, spec.task)
     definition.arguments.convert(values, named, binary=codec.binary)
     caller = Caller(definition.arguments, values, named)
     names = computed(definition.options)

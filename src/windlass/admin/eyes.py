@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..core.codec import Codecs, decode_call
-from ..core.model import Spec
+from ..core.model import Job, NewJob, Spec
 from ..task import Registry
 from .record import as_json
 
@@ -50,24 +50,29 @@ class Eyes:
     def by_name(self, kwargs: Mapping[str, Any]) -> list[Named]:
         return [Named(name, value, name in self.hidden) for name, value in kwargs.items()]
 
-    def seen(self, spec: Spec) -> Iterator[Named]:
+    def seen(self, job: Job | NewJob) -> Iterator[Named]:
         """All that may be seen of what a job was given; nothing of what cannot be read."""
         try:
-            args, kwargs = decode_call(self._codecs.get(spec.content_type), spec.payload)
+            args, kwargs = self._call(job)
         except Exception:
             # A codec of the user's own can fail in any way.
             return
-        for each in (*self.positional(spec, args), *self.by_name(kwargs)):
+        for each in (*self.positional(job.spec, args), *self.by_name(kwargs)):
             if not each.hidden:
                 yield each
 
-    def shown(self, spec: Spec) -> tuple[Sequence[Any] | None, Mapping[str, Any] | None]:
+    def _call(self, job: Job | NewJob) -> tuple[list[Any], dict[str, Any]]:
+        spec = job.spec
+        codec = self._codecs.get(spec.content_type)
+        return decode_call(codec, spec.payload, job.id, spec.task)
+
+    def shown(self, job: Job | NewJob) -> tuple[Sequence[Any] | None, Mapping[str, Any] | None]:
         """What a job is given, as JSON, by position and by name; None if it cannot be read."""
         try:
-            args, kwargs = decode_call(self._codecs.get(spec.content_type), spec.payload)
+            args, kwargs = self._call(job)
         except Exception:
             return None, None
-        positional, named = self.positional(spec, args), self.by_name(kwargs)
+        positional, named = self.positional(job.spec, args), self.by_name(kwargs)
         return [_shown(each) for each in positional], {
             str(each.name): _shown(each) for each in named
         }

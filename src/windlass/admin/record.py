@@ -83,9 +83,9 @@ def full_record(job: Job, codecs: Codecs) -> FullRecord:
     args, kwargs, result, unreadable = None, None, None, None
     try:
         codec = codecs.get(job.spec.content_type)
-        args, kwargs = decode_call(codec, job.spec.payload)
+        args, kwargs = decode_call(codec, job.spec.payload, job.id, job.task)
         if job.result is not None:
-            result = decode_result(codec, job.result)
+            result = decode_result(codec, job.result, id=job.id, task=job.task)
     except Exception as error:
         # A codec of the user's own can fail in any way; the rest is still worth showing.
         unreadable = str(error) or type(error).__name__

@@ -6,7 +6,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from ..core.cron import Missed
-from ..core.schedule import Overlap, schedule_of
+from ..core.rebinding import scheduled
+from ..core.schedule import Overlap, Schedule, schedule_of
 from ..handle import JobHandle
 from ..stores.contract import Store
 from ..task import Call, Registry, Wire
@@ -42,15 +43,21 @@ class Schedules:
         self, name: str, text: str, call: Call[Any], **options: Unpack[ScheduleOptions]
     ) -> None:
         """Have a job, made by `task.call(…)`, enqueued again and again from now on."""
-        schedule = schedule_of(name, text, call.job, **options)
+        schedule = self._made(name, text, call, **options)
         self._block(lambda at: at.add(schedule), "add(…)")
 
     async def aadd(
         self, name: str, text: str, call: Call[Any], **options: Unpack[ScheduleOptions]
     ) -> None:
         """The same for async code."""
-        schedule = schedule_of(name, text, call.job, **options)
+        schedule = self._made(name, text, call, **options)
         await (await self._here()).add(schedule)
+
+    def _made(
+        self, name: str, text: str, call: Call[Any], **options: Unpack[ScheduleOptions]
+    ) -> Schedule:
+        schedule = schedule_of(name, text, call.job, **options)
+        return scheduled(self._wire.codecs, schedule, call.job)
 
     def change(self, name: str, **changes: Unpack[ScheduleChanges]) -> None:
         """Change what is given. One that code declares is put back by the next worker start."""
@@ -119,7 +126,7 @@ class Schedules:
         return self._on(await self._wire.client.store())
 
     def _on(self, store: Store) -> Scheduling:
-        return Scheduling(store, self._registry)
+        return Scheduling(store, self._registry, self._wire.codecs)
 
 
 def _changes(given: ScheduleChanges) -> Changes:

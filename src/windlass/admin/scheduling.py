@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 import msgspec
-from msgspec.structs import replace
 
+from ..core.codec import Codecs
 from ..core.cron import Missed
 from ..core.ids import new_id
 from ..core.model import NewJob
+from ..core.rebinding import scheduled
 from ..core.schedule import Overlap, Schedule, schedule_of
 from ..errors import InvalidOption, UnknownSchedule
 from ..stores.contract import Store
@@ -54,9 +55,10 @@ class Changes(TypedDict, total=False):
 class Scheduling:
     """The schedules of one store; `registry` has those that code declares."""
 
-    def __init__(self, store: Store, registry: Registry) -> None:
+    def __init__(self, store: Store, registry: Registry, codecs: Codecs) -> None:
         self._store = store
         self._registry = registry
+        self._codecs = codecs
 
     async def add(self, schedule: Schedule) -> None:
         if any(each.name == schedule.name for each in await self._store.schedules()):
@@ -76,6 +78,8 @@ class Scheduling:
             changes.get("missed", old.missed),
             changes.get("overlap", old.overlap),
         )
+        if "job" in changes:
+            new = scheduled(self._codecs, new, changes["job"])
         await self._store.put_schedules([new])
 
     async def pause(self, names: Sequence[str], paused: bool) -> None:
@@ -87,8 +91,7 @@ class Scheduling:
     async def trigger(self, name: str) -> str:
         """Enqueue the job of a schedule; its id."""
         schedule = await self.found(name)
-        job = replace(schedule.new_job(0), id=new_id())
-        return (await self._store.insert([job]))[0].id
+        return (await self._store.insert([schedule.extra_job()]))[0].id
 
     async def get(self, name: str) -> ScheduleInfo:
         return self.info(await self.found(name), await self._store.now())

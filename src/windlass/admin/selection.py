@@ -216,14 +216,14 @@ def _error(part: str) -> Test:
 def _argument(text: str, eyes: Eyes) -> Test:
     name, separator, value = text.partition("=")
     if not separator or not name.isidentifier():
-        return lambda job: any(_has(each.value, text) for each in eyes.seen(job.spec))
+        return lambda job: any(_has(each.value, text) for each in eyes.seen(job))
     if name in eyes.hidden:
         raise InvalidOption(f"The argument {name} is not shown here, nor can it be looked for.")
 
     def named(each: Named) -> bool:
         return each.name == name and _has(each.value, value)
 
-    return lambda job: any(map(named, eyes.seen(job.spec)))
+    return lambda job: any(map(named, eyes.seen(job)))
 
 
 def _has(value: Any, text: str) -> bool:

@@ -11,11 +11,12 @@ from ..client import cancel_job, get_job
 from ..core.codec import Codecs, encode_call
 from ..core.ids import new_id
 from ..core.model import Job, NewJob, Receipt
+from ..core.result import result_of
 from ..core.states import LIVE, REPLAYABLE, State
 from ..core.step import Part, Step
 from ..errors import CorruptRecord, InvalidOption, UsageError, WrongState
 from ..handle import JobHandle
-from ..members import BATCH, declared, get_all, is_spread, members, result_of, spread_over
+from ..members import BATCH, declared, get_all, is_spread, members, spread_over
 from ..stores.contract import Store
 from ..task import Wire
 from ..workflows.flow import Plan, plan
@@ -89,11 +90,12 @@ def draft(wire: Wire, part: Part[Any], **options: Unpack[WorkflowOptions]) -> Dr
     id = options.get("id")
     callbacks = options.get("on_success"), options.get("on_failure")
     name = new_id() if id is None else checked_workflow_id(id)
-    made = _through_middleware(wire, outline(planned, name, *callbacks, fresh=id is None))
+    drawn = outline(planned, name, *callbacks, wire.codecs, fresh=id is None)
+    made = _through_middleware(wire, drawn)
     codec = wire.codecs.default
 
     def encode(*args: Any) -> bytes:
-        return encode_call(codec, args, {})
+        return encode_call(codec, args, {}, name, JUDGE)
 
     last = judge(planned, made, name, encode, codec.name)
     return Draft(planned, made, [*with_keys(made.members), last])

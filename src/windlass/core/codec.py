@@ -11,7 +11,7 @@ and comes back in UTC.  JSON writes bytes as base64 text and keys as text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from types import NoneType
 from typing import Any, Final, NoReturn, Protocol
@@ -21,6 +21,13 @@ import msgspec
 from ..errors import CorruptRecord, InvalidOption, PayloadTooLarge, UnencodableValue
 from .arguments import Arguments
 from .bigint import BigInt, read_extension, wrap_big_ints
+from .binding import (
+    RESULT,
+    Binding,
+    EncryptingCodec,
+    of_arguments,
+    of_ticks,
+)
 from .protobuf import PROTOBUF
 
 VERSION: Final = 1
@@ -105,11 +112,15 @@ class Json:
 class Codecs:
     """The codecs that a process can read, by name; `default` is the one it writes.
 
-    msgpack, json and protobuf are always known: changing the default never strands old jobs.
+    msgpack, json and protobuf are always known: changing the default never strands old jobs. But
+    with a default that encrypts only such codecs are, unless it has `accept_unencrypted`.
     """
 
     def __init__(
-        self, default: Codec | None = None, *others: Codec, limit: int = MAX_PAYLOAD
+        self,
+        default: Codec | None = None,
+        *others: Codec,
+        limit: int = MAX_PAYLOAD,
     ) -> None:
         self.default: Codec = default or MSGPACK
         self.limit = limit
@@ -118,30 +129,66 @@ class Codecs:
         for codec in (self.default, *others):
             if self._known.setdefault(codec.name, codec) is not codec:
                 raise InvalidOption(f"Two codecs have the name {codec.name!r}; rename one.")
+        self._refused = frozenset[str]()
+        if isinstance(self.default, EncryptingCodec) and not self.default.accept_unencrypted:
+            self._refuse_unencrypted(others)
+
+    def _refuse_unencrypted(self, others: Sequence[Codec]) -> None:
+        for codec in others:
+            if not isinstance(codec, EncryptingCodec):
+                raise InvalidOption(
+                    f"The codec {codec.name!r} does not encrypt, and {self.default.name!r} does: "
+                    "leave it out, or write by Encrypted(…, accept_unencrypted=True) for a while."
+                )
+        known: dict[str, Codec] = {name: each for name, each in self._known.items()
+                 if isinstance(each, EncryptingCodec)}  # fmt: skip
+        self._refused = frozenset(self._known.keys() - known.keys())
+        self._known = known
 
     def get(self, name: str) -> Codec:
         try:
             return self._known[name]
         except KeyError:
-            known = ", ".join(sorted(self._known))
-            raise CorruptRecord(
-                f"The record has the content type {name!r}, which this process cannot read; "
-                f"it knows {known}."
-            ) from None
+            raise CorruptRecord(self._why_not(name)) from None
+
+    def _why_not(self, name: str) -> str:
+        if name in self._refused:
+            return (
+                f"The record has the content type {name!r}, which is not encrypted, and this "
+                "process reads encrypted ones only, unless it is told accept_unencrypted=True."
+            )
+        return (
+            f"The record has the content type {name!r}, which this process cannot read; it knows "
+            f"{', '.join(sorted(self._known))}."
+        )
+
+    def refuses(self, name: str) -> bool:
+        """Whether it could read this content type, and does not, for it is not encrypted."""
+        return name in self._refused
 
 
-def encode_call(codec: Codec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+def encode_call(
+    codec: Codec, args: tuple[Any, ...], kwargs: dict[str, Any], id: str = "", task: str = ""
+) -> bytes:
+    """The arguments of a job; one that encrypts binds them to its id and its task."""
     try:
+        if isinstance(codec, EncryptingCodec):
+            return codec.encode((VERSION, args, kwargs), of_arguments(id, task))
         return codec.encode((VERSION, args, kwargs))
     except UnencodableValue as error:
         raise _name_argument(codec, args, kwargs, error) from error.__cause__
 
 
-def decode_call(codec: Codec, data: bytes) -> tuple[list[Any], dict[str, Any]]:
-    """The args and kwargs; both containers are new and the caller's to change."""
+def decode_call(
+    codec: Codec, data: bytes, id: str = "", task: str = ""
+) -> tuple[list[Any], dict[str, Any]]:
+    """The args and kwargs of a job; both containers are new and the caller's to change."""
     if codec is PROTOBUF:
         return [data], {}
-    record = codec.decode(data)
+    if isinstance(codec, EncryptingCodec):
+        record = _decrypted(codec, data, id, task)
+    else:
+        record = codec.decode(data)
     if type(record) is not list or len(record) != 3 or record[0] != VERSION:
         _refuse_record(record, "arguments")
     _, args, kwargs = record
@@ -152,13 +199,30 @@ def decode_call(codec: Codec, data: bytes) -> tuple[list[Any], dict[str, Any]]:
     return args, kwargs
 
 
-def refuse_misfits(arguments: Arguments, codec: Codec, payload: bytes, before: int = 0) -> None:
+def _decrypted(codec: EncryptingCodec, data: bytes, id: str, task: str) -> Any:
+    try:
+        return codec.decode(data, of_arguments(id, task))
+    except CorruptRecord:
+        binding = of_ticks(id, task)
+        if binding is None:
+            raise
+    return codec.decode(data, binding)
+
+
+def refuse_misfits(
+    arguments: Arguments,
+    codec: Codec,
+    payload: bytes,
+    before: int = 0,
+    id: str = "",
+    task: str = "",
+) -> None:
     """Raise `InvalidArguments` for a call that a worker would refuse, after reading it as one.
 
     `before` is how many arguments will come first.
     """
     try:
-        args, kwargs = decode_call(codec, payload)
+        args, kwargs = decode_call(codec, payload, id, task)
     except Exception:
         if codec in (MSGPACK, JSON, PROTOBUF):
             raise
@@ -167,8 +231,13 @@ def refuse_misfits(arguments: Arguments, codec: Codec, payload: bytes, before: i
     arguments.refuse_misfits(args, kwargs, binary=codec.binary, before=before)
 
 
-def encode_result(codec: Codec, value: Any, what: str = "result") -> bytes:
+def encode_result(
+    codec: Codec, value: Any, what: str = RESULT, id: str = "", task: str = "", name: str = ""
+) -> bytes:
+    """A value that belongs to a job: `what` it is to it, and its `name` if it has one."""
     try:
+        if isinstance(codec, EncryptingCodec):
+            return codec.encode((VERSION, value), _of_value(what, name, id, task))
         return codec.encode((VERSION, value))
     except UnencodableValue as error:
         raise UnencodableValue(f"the {what}: {error}") from error.__cause__
@@ -181,13 +250,23 @@ def too_large(what: str, data: bytes, limit: int) -> PayloadTooLarge:
     )
 
 
-def decode_result(codec: Codec, data: bytes, what: str = "result") -> Any:
+def decode_result(
+    codec: Codec, data: bytes, what: str = RESULT, id: str = "", task: str = "", name: str = ""
+) -> Any:
+    """What `encode_result` was given for this job."""
     if codec is PROTOBUF:
         return data
-    record = codec.decode(data)
+    if isinstance(codec, EncryptingCodec):
+        record = codec.decode(data, _of_value(what, name, id, task))
+    else:
+        record = codec.decode(data)
     if type(record) is not list or len(record) != 2 or record[0] != VERSION:
         _refuse_record(record, what)
     return record[1]
+
+
+def _of_value(what: str, name: str, id: str, task: str) -> Binding:
+    return Binding(f"{what} {name}" if name else what, id, task)
 
 
 def in_order(value: Any) -> Any:

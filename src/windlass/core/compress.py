@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from ..errors import CorruptRecord, InvalidOption, MissingExtra, PayloadTooLarge
+from .binding import EncryptingCodec
 from .codec import Codec
 
 MIB: Final = 1024 * 1024
@@ -79,7 +80,7 @@ class Compressed:
 
 
 def _check_options(codec: Codec, minimum: int, level: int, limit: int) -> None:
-    if codec.name.endswith("+aesgcm"):
+    if isinstance(codec, EncryptingCodec):
         raise InvalidOption("Encrypted bytes do not shrink; use Encrypted(Compressed(…)) instead.")
     if minimum < 0:
         raise InvalidOption(f"minimum must be 0 bytes or more; got {minimum}.")

@@ -14,6 +14,7 @@ import msgspec
 from ..errors import InvalidOption, shown
 from .clock import to_datetime
 from .cron import Missed, Timetable, checked_missed, timetable
+from .ids import new_id
 from .model import DEFAULT_PRIORITY, DEFAULT_QUEUE, Job, NewJob, Spec
 from .states import LIVE, State
 
@@ -48,6 +49,11 @@ class Schedule(msgspec.Struct, frozen=True):
     def new_job(self, tick: int) -> NewJob:
         """The job of a tick. Its id says which one: nobody else makes such an id."""
         id = f"{self.name}@{to_datetime(tick):%Y-%m-%dT%H:%M:%S}"
+        return NewJob(id, self.spec, self.queue, self.priority, fresh=True)
+
+    def extra_job(self) -> NewJob:
+        """A job besides those of the ticks."""
+        id = f"{self.name}@{new_id().replace('-', '')[12:]}"
         return NewJob(id, self.spec, self.queue, self.priority, fresh=True)
 
 

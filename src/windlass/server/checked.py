@@ -110,6 +110,8 @@ def check_spec(spec: Spec, offers: Offers) -> None:
     checked_name(spec.content_type, "content type")
     if spec.task not in OWN_TASKS:
         offers.refuse_unknown(spec.task)
+    if spec.task != KEYS:  # which has no arguments
+        offers.refuse_unencrypted(spec.content_type)
     if len(spec.payload) > offers.max_payload:
         raise too_large(f"The arguments of {spec.task}", spec.payload, offers.max_payload)
     CHECKS["max_retries"](spec.max_retries)
@@ -132,15 +134,17 @@ def _check_lane(lane: Lane) -> None:
         raise InvalidOption(f"The lane {lane.name!r} has starts without a time for them.")
 
 
-def callbacks(spec: Spec, codecs: Codecs) -> Sequence[NewJob]:
+def callbacks(job: NewJob, codecs: Codecs) -> Sequence[NewJob]:
     """The jobs that a worker will store when the workflow that a job stands for has ended.
 
     Whoever may not store such a job must not have it stored by a workflow either.
     """
+    spec = job.spec
     if spec.task != JUDGE:
         return ()
     try:
-        args, kwargs = decode_call(codecs.get(spec.content_type), spec.payload)
+        codec = codecs.get(spec.content_type)
+        args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
         if kwargs or len(args) != 3:
             raise ValueError
         # JSON writes bytes as base64.

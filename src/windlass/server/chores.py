@@ -68,7 +68,6 @@ class Chores:
         self.workflows = StoredWorkflows(store, codecs, Registry())
         self._runner = Runner(
             Registry(),
-            codecs,
             AT_ONCE,
             1,
             max_result,

@@ -60,8 +60,8 @@ class Handout:
         try:
             inputs = await self._chores.workflows.inputs(job)
             codec = self._codecs.get(spec.content_type)
-            args, kwargs = decode_call(codec, spec.payload)
-            payload = encode_call(codec, (*inputs, *args), kwargs)
+            args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
+            payload = encode_call(codec, (*inputs, *args), kwargs, job.id, spec.task)
         except UnencodableValue as error:
             fatal = Fatal(f"the results of other jobs cannot be its arguments: {error}")
             self._chores.end(job, failed(job, fatal, DEFAULT_RETRY))

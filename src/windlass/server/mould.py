@@ -10,6 +10,7 @@ from msgspec import UnsetType
 from msgspec.structs import astuple, replace
 
 from ..core.bigint import read_extension
+from ..core.binding import EncryptingCodec, with_key_in_id
 from ..core.codec import JSON, MSGPACK, Codec, decode_call, encode_call, too_large
 from ..core.ids import checked_id, new_id
 from ..core.keyed import Caller, keyed
@@ -30,8 +31,8 @@ class Mould:
     """Makes jobs of one task with one set of options; their payloads are stored as they come."""
 
     __slots__ = (
-        "_arguments", "_checks", "_codec", "_headers", "_max_payload", "_name", "_options",
-        "_quick", "_rest", "_rest_of_spec", "_validates", "is_typed",
+        "_arguments", "_checks", "_codec", "_encrypts", "_headers", "_max_payload", "_name",
+        "_options", "_quick", "_rest", "_rest_of_spec", "_validates", "is_typed",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +52,7 @@ class Mould:
         self._checks = checks
         """whether it is known here what the task takes"""
         self._codec = codec
+        self._encrypts = isinstance(codec, EncryptingCodec)
         self._quick: Callable[[bytes], Any] | None = None
         if codec is JSON or codec is MSGPACK:
             self._quick = _from_json if codec is JSON else _from_msgpack
@@ -65,20 +67,27 @@ class Mould:
     def job(self, payload: bytes | None = None, id: str = "") -> NewJob:
         """One more; without a payload it has no arguments, and without an id it gets one."""
         if payload is None:
-            payload = encode_call(self._codec, (), {})
+            return self.call([], {}, id)
         if len(payload) > self._max_payload:
             raise too_large(f"The arguments of {self._name}", payload, self._max_payload)
-        args, kwargs = self._arguments_in(payload)
+        args, kwargs = self._arguments_in(payload, id)
         self._check(args, kwargs)
         return self._made(payload, args, kwargs, id)
 
     def call(self, args: list[Any], kwargs: dict[str, Any], id: str = "") -> NewJob:
         """One more, of arguments that are still to be written."""
         self._check(args, kwargs)
-        payload = encode_call(self._codec, tuple(args), kwargs)
+        if self._encrypts:
+            made = self._made(b"", args, kwargs, id)
+            payload = self._written(args, kwargs, made.id)
+            return replace(made, spec=replace(made.spec, payload=payload))
+        return self._made(self._written(args, kwargs), args, kwargs, id)
+
+    def _written(self, args: list[Any], kwargs: dict[str, Any], id: str = "") -> bytes:
+        payload = encode_call(self._codec, tuple(args), kwargs, id, self._name)
         if len(payload) > self._max_payload:
             raise too_large(f"The arguments of {self._name}", payload, self._max_payload)
-        return self._made(payload, args, kwargs, id)
+        return payload
 
     def _check(self, args: list[Any], kwargs: dict[str, Any]) -> None:
         """Refuse what a worker would refuse, as far as it is known here what the task takes."""
@@ -99,22 +108,28 @@ class Mould:
             if checked_id(id) in self._options.depends_on:
                 raise InvalidOption(f"Job {id} cannot depend on itself.")
             made = replace(made, id=id, fresh=False)
+        if self._encrypts:
+            made = with_key_in_id(made)
         return changed(made, headers=self._headers) if self._headers else made
 
-    def _arguments_in(self, payload: bytes) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments_in(self, payload: bytes, id: str) -> tuple[list[Any], dict[str, Any]]:
         if self._quick is not None:
             try:
                 _, args, kwargs = self._quick(payload)
                 return args, kwargs
             except (ValueError, RecursionError):
                 pass  # the slow way below says what is wrong with it, or can read it
-        return call_in(self._codec, payload)
+        return call_in(self._codec, payload, id, self._name)
 
 
-def call_in(codec: Codec, payload: bytes) -> tuple[list[Any], dict[str, Any]]:
+def call_in(codec: Codec, payload: bytes, id: str, task: str) -> tuple[list[Any], dict[str, Any]]:
     """The arguments in a payload that someone else has written."""
+    if not id and isinstance(codec, EncryptingCodec):
+        raise InvalidOption(
+            f"A payload in {codec.name} is bound to the id of its job: give the id as well."
+        )
     try:
-        return decode_call(codec, payload)
+        return decode_call(codec, payload, id, task)
     except CorruptRecord as error:
         raise InvalidOption(
             f"payload is not a call in {codec.name}, which is [1, args, kwargs]: {error}"

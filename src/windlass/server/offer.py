@@ -192,12 +192,21 @@ class Offers:
             try:
                 codec: Codec = self._wire.codecs.get(content_type)
             except CorruptRecord:
+                self.refuse_unencrypted(content_type)
                 raise InvalidOption(
                     f"content_type is json, msgpack or protobuf, or a codec of the app; got "
                     f"{content_type!r}."
                 ) from None
             self._wires[content_type] = self._wire._replace(codecs=Codecs(codec))
         return self._wires[content_type]
+
+    def refuse_unencrypted(self, content_type: str) -> None:
+        """Raise for what an app that encrypts does not read, if it is that."""
+        if self._wire.codecs.refuses(content_type):
+            raise InvalidOption(
+                f"The app encrypts its payloads, and {content_type} is not encrypted: send args "
+                "and kwargs without a content type, or a payload that is encrypted."
+            )
 
     def _codec(self, request: JobRequest) -> Codec:
         if request.content_type is UNSET:
@@ -212,4 +221,4 @@ class Offers:
             raise InvalidOption("Give args and kwargs, or payload, not both.")
         if request.content_type is UNSET:
             raise InvalidOption(NO_TYPE)
-        return call_in(self._codec(request), request.payload)
+        return call_in(self._codec(request), request.payload, request.id or "", request.task)

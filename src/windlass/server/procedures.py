@@ -118,7 +118,7 @@ async def _insert(request: Request) -> Sequence[Receipt]:
         )
     checked = [checked_new_job(job, site.offers) for job in jobs]
     # A worker will store these without asking whose they are.
-    to_come = [each for job in jobs for each in callbacks(job.spec, site.app.codecs)]
+    to_come = [each for job in jobs for each in callbacks(job, site.app.codecs)]
     for job in to_come:
         refuse_unstorable(job)
         checked_new_job(job, site.offers)

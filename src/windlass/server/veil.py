@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..admin.eyes import HIDDEN, Named
 from ..core.apikey import Role
 from ..core.codec import decode_call, encode_call
-from ..core.model import Job, Spec
+from ..core.model import Job, NewJob, Spec
 from ..core.schedule import Schedule
 from ..errors import InvalidOption
 from .caller import Caller
@@ -31,19 +31,19 @@ class Veil:
     def jobs(self, jobs: Sequence[Job]) -> Sequence[Job]:
         if not self._lies:
             return jobs
-        return [replace(job, spec=self._veiled(job.spec)) for job in jobs]
+        return [replace(job, spec=self._veiled(job)) for job in jobs]
 
     def schedules(self, schedules: Sequence[Schedule]) -> Sequence[Schedule]:
         if not self._lies:
             return schedules
-        return [replace(each, spec=self._veiled(each.spec)) for each in schedules]
+        return [replace(each, spec=self._veiled(each.new_job(0))) for each in schedules]
 
     def refuse(self, schedule: Schedule) -> None:
         """Raise for a schedule that was got through a veil, and would be stored as it was seen."""
         if not self._lies:
             return
         try:
-            args, kwargs = self._call(schedule.spec)
+            args, kwargs = self._call(schedule.new_job(0))
         except Exception:
             # Of what cannot be read here nothing was shown either.
             return
@@ -53,21 +53,26 @@ class Veil:
                 "cannot store it again: say what they are, or use a key with the role work."
             )
 
-    def _veiled(self, spec: Spec) -> Spec:
+    def _veiled(self, job: Job | NewJob) -> Spec:
+        spec = job.spec
         try:
-            args, kwargs = self._call(spec)
+            args, kwargs = self._call(job)
             payload = encode_call(
                 self._codecs.get(spec.content_type),
                 tuple(map(_seen, args)),
                 {str(each.name): _seen(each) for each in kwargs},
+                job.id,
+                spec.task,
             )
         except Exception:
             # A codec of the user's own can fail in any way; then all of it is hidden.
             payload = b""
         return replace(spec, payload=payload)
 
-    def _call(self, spec: Spec) -> tuple[list[Named], list[Named]]:
-        args, kwargs = decode_call(self._codecs.get(spec.content_type), spec.payload)
+    def _call(self, job: Job | NewJob) -> tuple[list[Named], list[Named]]:
+        spec = job.spec
+        codec = self._codecs.get(spec.content_type)
+        args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
         return self._eyes.positional(spec, args), self._eyes.by_name(kwargs)
 
 

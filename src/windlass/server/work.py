@@ -32,6 +32,7 @@ from ..members import get_all
 from ..observe import joblog
 from ..observe.ledger import NOT_RUN
 from ..stores.contract import Store
+from ..worker.results import encoded
 from .site import Site
 
 log = logging.getLogger("windlass")
@@ -76,6 +77,7 @@ class Work:
             if job.state is State.ACTIVE:
                 result = given[lease]
                 self._check(job, result, "result")
+                result = self._written(job, result)
                 moves.append(decide(job, Succeeded(result)))
         return await self._finish(store, moves, found, (State.COMPLETED,))
 
@@ -170,12 +172,22 @@ class Work:
             # A codec of the producer's own: whoever could read the job can write it.
             return
         try:
-            decode_result(codec, record, what)
+            decode_result(codec, record, what, job.id, job.task)
         except CorruptRecord as error:
             raise InvalidOption(
                 f"The {what} of job {job.id} is not one in {codec.name}, which is [1, value]: "
                 f"{error}"
             ) from None
+
+    def _written(self, job: Job, result: bytes | None) -> bytes | None:
+        """The result, which is there even if it is None where results are encrypted."""
+        if result is not None:
+            return result
+        try:
+            codec = self._codecs.get(job.spec.content_type)
+        except CorruptRecord:
+            return None
+        return encoded(job, codec, None, self._max_result)
 
     def _after(self, job: Job, failing: Failing) -> Transition:
         failure = failure_from(failing.kind or UNNAMED, failing.message, failing.traceback)

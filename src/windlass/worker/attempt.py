@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from ..core.checkpoint import Checkpoints
-from ..core.codec import Codec, decode_call, encode_result, too_large
+from ..core.codec import Codec, decode_call
 from ..core.context import Context, current
 from ..core.model import UNREADABLE, Job, Lease, Progress, Transition
 from ..core.outcome import Failed, Outcome, Unknown, decide, failure_from, failure_of, outcome_of
@@ -79,7 +79,7 @@ def begin(
         surroundings
     )
     spec = job.spec
-    args, kwargs = decode_call(codec, spec.payload)
+    args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
     if inputs:
         args[:0] = inputs
     definition.arguments.check(args, kwargs)
@@ -134,16 +134,6 @@ def _call_batch(
     if not definition.is_async:
         batch.wait()
     return executors.call(definition, context, [items], kwargs, batch.begin)
-
-
-def encoded(definition: Definition, codec: Codec, value: Any, limit: int) -> bytes | None:
-    """The result as the store keeps it; None is kept as nothing."""
-    if value is None:
-        return None
-    result = encode_result(codec, value)
-    if len(result) > limit:
-        raise too_large(f"The results of {definition.name}", result, limit)
-    return result
 
 
 def failed(job: Job, error: BaseException, policy: RetryPolicy) -> Transition:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..core.binding import CHECKPOINT
 from ..core.codec import Codecs, decode_result, encode_result, too_large
 from ..core.model import Job, Lease
 from ..core.transaction import held_path
@@ -34,7 +35,7 @@ class StoredCheckpoints:
         if job.checkpoint is None:
             return None
         codec = self._codecs.get(job.spec.content_type)
-        return decode_result(codec, job.checkpoint, "checkpoint")
+        return decode_result(codec, job.checkpoint, CHECKPOINT, job.id, job.task)
 
     def keep(self, job: Job, value: Any) -> None:
         if threading.get_ident() == self._thread:
@@ -60,7 +61,8 @@ class StoredCheckpoints:
                 "A checkpoint would have to wait for the transaction of its own handler, which has "
                 "the SQLite file to itself: leave it before or after that."
             )
-        record = encode_result(self._codecs.get(job.spec.content_type), value, "checkpoint")
+        codec = self._codecs.get(job.spec.content_type)
+        record = encode_result(codec, value, CHECKPOINT, job.id, job.task)
         if len(record) > self._limit:
             raise too_large(f"The checkpoints of {job.task}", record, self._limit)
         return record

@@ -135,7 +135,7 @@ class Membership:
         """Take the next number. If another job was quicker, take the one after."""
         while True:
             self._last += 1
-            job = replace(named(new, member_id(self.id, self._last)), fresh=False)
+            job = replace(named(new, member_id(self.id, self._last), self._codecs), fresh=False)
             *_, receipt = await self._store.insert([*with_keys([job])])
             # A duplicate can be this very job, of a call whose answer was lost.
             if not receipt.duplicate or await self._is_ours(job.id, mark):

@@ -14,7 +14,6 @@ from contextvars import copy_context
 from typing import Any
 
 from ..core.clock import system_clock
-from ..core.codec import Codecs
 from ..core.model import UNREADABLE, Job, Lease, Transition
 from ..core.outcome import Expired, Lost, Released, Succeeded, decide, has_expired
 from ..core.retry import DEFAULT_RETRY, RetryPolicy
@@ -26,7 +25,7 @@ from ..observe.ledger import NOT_RUN
 from ..service import is_being_cancelled
 from ..task import Registry
 from .acker import Acker
-from .attempt import Surroundings, begin, encoded, failed, unjudged, unknown
+from .attempt import Surroundings, begin, failed, unjudged, unknown
 from .copies import calls_handlers
 from .executors.presentable import presentable
 from .executors.thread_call import NotBegun
@@ -36,6 +35,7 @@ from .kinds import Kinds
 from .leftovers import Leftovers, leave_behind
 from .limit import GRACE, AttemptTimeout
 from .pool import Pool
+from .results import encoded
 from .transactions import RolledBack
 from .unstarted import are_all_cancelled, is_new, withheld
 from .waiting import Waiting
@@ -52,7 +52,6 @@ class Runner:
     def __init__(
         self,
         registry: Registry,
-        codecs: Codecs,
         concurrency: int,
         threads: int,
         max_result: int,
@@ -61,7 +60,6 @@ class Runner:
         acker: Acker,
     ) -> None:
         self._registry = registry
-        self._codecs = codecs
         self._max_result = max_result
         self._patience = patience
         self._surroundings = surroundings
@@ -262,13 +260,13 @@ class Runner:
                 self._events.started(job, waited(job))
             if job.spec.inputs and surroundings is not self._bare:
                 inputs = await self._workflows.inputs(job)
-            codec = self._codecs.get(job.spec.content_type)
+            codec = self._workflows.codec(job)
             batch = self._gatherings.of(job) if definition.batch else None
             value = await begin(definition, codec, job, surroundings, inputs, batch, self._leave)
             if self._transactions.completed and self._transactions.ended(job, value):
                 move, settled = decide(job, Succeeded()), True
                 return
-            result = encoded(definition, codec, value, self._max_result)
+            result = encoded(job, codec, value, self._max_result)
             move = decide(job, Succeeded(result))
         except BaseException as error:
             if not self._loop.is_running():

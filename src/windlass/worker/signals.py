@@ -8,6 +8,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any, Final
 
+from ..core.binding import SIGNAL
 from ..core.codec import Codecs, decode_result
 from ..core.duration import limit_ms
 from ..core.model import Job
@@ -65,7 +66,7 @@ class StoredSignals:
         """What has come, or that it did not in time; nothing if it is still to be waited for."""
         if job.mail and name in job.mail:
             codec = self._codecs.get(job.spec.content_type)
-            return decode_result(codec, job.mail[name], "signal")
+            return decode_result(codec, job.mail[name], SIGNAL, job.id, job.task, name)
         told = self.told.setdefault((job.id, job.fence), Counter())
         if told[name] < timeouts(job, name):
             told[name] += 1

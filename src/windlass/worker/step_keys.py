@@ -108,7 +108,7 @@ class StepKeys:
         """The arguments as the handler will get them."""
         inputs = await self._inputs(step)
         codec = self._codecs.get(step.spec.content_type)
-        args, kwargs = decode_call(codec, step.spec.payload)
+        args, kwargs = decode_call(codec, step.spec.payload, step.id, step.task)
         args[:0] = inputs
         definition.arguments.check(args, kwargs)
         definition.arguments.convert(args, kwargs, binary=codec.binary)

@@ -22,7 +22,7 @@ from contextlib import (
 )
 from typing import Any, Final
 
-from ..core.codec import Codecs, encode_result, too_large
+from ..core.codec import Codecs
 from ..core.model import Job
 from ..core.outcome import Succeeded, decide
 from ..core.transaction import Transaction
@@ -35,6 +35,7 @@ from ..stores.observed import engine_of
 from ..stores.sql.operation import Plan
 from ..stores.sql.store import SqlStore
 from .hand import Claim
+from .results import encoded
 
 log = logging.getLogger("windlass")
 
@@ -137,14 +138,9 @@ class Transactions:
             self._loop.call_soon_threadsafe(self._forget, claim)
 
     def completion(self, store: SqlStore, job: Job, value: Any) -> Plan[frozenset[str]]:
-        result = None if value is None else self._encoded(job, value)
+        codec = self._codecs.get(job.spec.content_type)
+        result = encoded(job, codec, value, self._max_result)
         return store.finishing([decide(job, Succeeded(result))])
-
-    def _encoded(self, job: Job, value: Any) -> bytes:
-        result = encode_result(self._codecs.get(job.spec.content_type), value)
-        if len(result) > self._max_result:
-            raise too_large(f"The results of {job.task}", result, self._max_result)
-        return result
 
 
 class _Transaction:

@@ -131,7 +131,6 @@ class Worker:
         self._acker = Acker(store, hand, self._reporter, self._events, self.ledger, self._logbook)
         self._runner = Runner(
             registry,
-            codecs,
             settings.concurrency,
             settings.blocking,
             max_result,

@@ -13,15 +13,16 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ..core.codec import Codecs, encode_result
+from ..core.codec import MSGPACK, Codec, Codecs, encode_call, encode_result
 from ..core.context import Context
 from ..core.dependents import ORPHANED
 from ..core.model import Job, NewJob, Spec
+from ..core.result import result_of
 from ..core.retry import RetryPolicy
 from ..core.states import LIVE, State
 from ..definition import Definition, define
 from ..errors import Fatal, Snooze, StoreUnavailable, UnknownJob, UsageError
-from ..members import added, get_all, is_spread, members, result_of, spread_over
+from ..members import added, get_all, is_spread, members, spread_over
 from ..stores.contract import Store
 from ..task import Registry
 from ..workflows.outline import JUDGE, KEYS, is_keyed_late, keys_id, unpack, with_keys
@@ -70,6 +71,10 @@ class StoredWorkflows:
                 job, self._store, self._codecs, self._middleware, self._loop
             )
         return self.memberships[claim]
+
+    def codec(self, job: Job) -> Codec:
+        """What reads the arguments of a job of ours; one that computes keys has none to read."""
+        return MSGPACK if job.spec.task == KEYS else self._codecs.get(job.spec.content_type)
 
     async def inputs(self, job: Job) -> Sequence[Any]:
         """The results that are the first arguments of a job."""
@@ -137,9 +142,11 @@ class StoredWorkflows:
         return jobs
 
     async def _sleep(self, job: Job, live: Sequence[str]) -> None:
-        spec = Spec(WAKE, job.spec.payload, job.spec.content_type, keep=0, workflow=job.id)
+        id, codec = f"{job.id}~{job.fence}", self._codecs.get(job.spec.content_type)
+        payload = encode_call(codec, (), {}, id, WAKE)
+        spec = Spec(WAKE, payload, codec.name, keep=0, workflow=job.id)
         spec = replace(spec, parents=tuple(live), runs_anyway=True)
-        wake = NewJob(f"{job.id}~{job.fence}", spec, job.queue, job.priority)
+        wake = NewJob(id, spec, job.queue, job.priority)
         try:
             await self._store.insert([wake])
         except UnknownJob:  # deleted just now

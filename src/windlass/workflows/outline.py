@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ..core.codec import MSGPACK, encode_call
+from ..core.codec import MSGPACK, Codecs, encode_call
 from ..core.ids import checked_id
 from ..core.model import DAY_MS, Job, NewJob, Spec
+from ..core.rebinding import renamed
 from ..core.step import COMPUTED_LATER, Step, checked_step
 from ..errors import InvalidArguments, InvalidOption
 from .flow import Plan
@@ -31,6 +32,8 @@ JUDGE_RETRIES: Final = 20
 LONGEST_ID: Final = 100
 LEAST_KEEP: Final = DAY_MS
 """The jobs of a workflow are kept for a day at least: others need their results."""
+
+PLAIN: Final = Codecs()
 
 _KEYS: Final = ":keys"
 _NOTHING: Final = encode_call(MSGPACK, (), {})
@@ -79,7 +82,13 @@ def checked_workflow_id(value: str) -> str:
 
 
 def outline(
-    plan: Plan, id: str, on_success: Step[Any] | None, on_failure: Step[Any] | None, *, fresh: bool
+    plan: Plan,
+    id: str,
+    on_success: Step[Any] | None,
+    on_failure: Step[Any] | None,
+    codecs: Codecs = PLAIN,
+    *,
+    fresh: bool,
 ) -> Outline:
     """Give every step its id and its parents."""
     numbers = {node: number for number, node in enumerate(plan.nodes, 1)}
@@ -87,8 +96,8 @@ def outline(
     for node, number in numbers.items():
         parents = [member_id(id, numbers[parent]) for parent in node.parents]
         job = member(node.step, id, parents, len(node.inputs), gathers=node.gathers)
-        members.append(replace(named(job, member_id(id, number)), fresh=fresh))
-    callbacks = Callbacks(_on_success(on_success, id), _on_failure(on_failure, id))
+        members.append(replace(named(job, member_id(id, number), codecs), fresh=fresh))
+    callbacks = Callbacks(_on_success(on_success, id, codecs), _on_failure(on_failure, id, codecs))
     return Outline(members, numbers, callbacks)
 
 
@@ -114,13 +123,14 @@ def member(
     return replace(job, spec=changed)
 
 
-def named(job: NewJob, id: str) -> NewJob:
+def named(job: NewJob, id: str, codecs: Codecs) -> NewJob:
     """A job of a workflow by its id there."""
-    if not is_keyed_late(job.spec):
-        return replace(job, id=id)
+    spec = renamed(codecs, job.spec, job.id, id)
+    if not is_keyed_late(spec):
+        return replace(job, id=id, spec=spec)
     before, after = keys_id(job.id), keys_id(id)
-    parents = tuple(after if each == before else each for each in job.spec.parents)
-    return replace(job, id=id, unique=after, spec=replace(job.spec, parents=parents))
+    parents = tuple(after if each == before else each for each in spec.parents)
+    return replace(job, id=id, unique=after, spec=replace(spec, parents=parents))
 
 
 def is_keyed_late(spec: Spec) -> bool:
@@ -151,18 +161,19 @@ def keys_job(job: NewJob | Job) -> NewJob:
     return NewJob(id, own, job.queue, job.priority)
 
 
-def _on_success(step: Step[Any] | None, id: str) -> NewJob | None:
+def _on_success(step: Step[Any] | None, id: str, codecs: Codecs) -> NewJob | None:
     if step is None:
         return None
     checked_step(step, "on_success")
-    return replace(named(member(step, id, [id], _flowing(step)), f"{id}:success"), fresh=False)
+    job = member(step, id, [id], _flowing(step))
+    return replace(named(job, f"{id}:success", codecs), fresh=False)
 
 
-def _on_failure(step: Step[Any] | None, id: str) -> NewJob | None:
+def _on_failure(step: Step[Any] | None, id: str, codecs: Codecs) -> NewJob | None:
     if step is None:
         return None
     checked_step(step, "on_failure").check(0)
-    job = replace(named(member(step, id, [id], 0), failure_id(id)), fresh=False)
+    job = replace(named(member(step, id, [id], 0), failure_id(id), codecs), fresh=False)
     return replace(job, spec=replace(job.spec, runs_anyway=True))
 
 

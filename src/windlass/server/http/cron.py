@@ -14,6 +14,7 @@ from ...admin.scheduling import Changes, ScheduleInfo, Scheduling
 from ...core.cron import Missed, timetable
 from ...core.model import Job, NewJob
 from ...core.name import checked_name
+from ...core.rebinding import scheduled
 from ...core.schedule import Overlap, Schedule, schedule_of
 from ...core.states import State
 from ...members import get_all
@@ -99,6 +100,7 @@ async def put_schedule(call: Call[None, ScheduleRequest]) -> ScheduleView:
     asked, name = call.body, name_in(call)
     job = _job(call, asked.job)
     schedule = schedule_of(name, asked.text, job, asked.timezone, asked.missed, asked.overlap)
+    schedule = scheduled(call.site.app.codecs, schedule, job)
     await call.store.put_schedules([schedule])
     call.audit(name=name)
     return await _shown(call)
@@ -174,7 +176,7 @@ def name_in(call: Call[Any, Any]) -> str:
 
 
 def _scheduling(call: Call[Any, Any]) -> Scheduling:
-    return Scheduling(call.store, call.site.app.registry)
+    return Scheduling(call.store, call.site.app.registry, call.site.app.codecs)
 
 
 async def _views(call: Call[Any, Any], schedules: Sequence[Schedule]) -> list[ScheduleView]:
@@ -191,7 +193,7 @@ def _view(
 ) -> ScheduleView:
     fields = msgspec.structs.asdict(info)
     fields |= {"last_at": iso(info.last_at), "next_at": iso(info.next_at)}
-    args, kwargs = eyes.shown(schedule.spec)
+    args, kwargs = eyes.shown(schedule.new_job(0))
     words, coming = None, list[str | None]()
     if info.fault is None:
         words = schedule.timetable.words

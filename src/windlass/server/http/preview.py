@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from ...admin.eyes import Eyes
-from ...core.model import Job, Spec
+from ...core.model import Job
 from ..site import Site
 
 LONGEST: Final = 120
@@ -21,12 +21,12 @@ LARGEST: Final = 4_096
 def previews(site: Site, jobs: Sequence[Job]) -> Mapping[str, str]:
     """For each job that was given something that can be read, what that is, in one line."""
     eyes = site.eyes
-    found = {job.id: _preview(eyes, job.spec) for job in jobs if len(job.spec.payload) <= LARGEST}
+    found = {job.id: _preview(eyes, job) for job in jobs if len(job.spec.payload) <= LARGEST}
     return {id: text for id, text in found.items() if text}
 
 
-def _preview(eyes: Eyes, spec: Spec) -> str:
-    args, kwargs = eyes.shown(spec)
+def _preview(eyes: Eyes, job: Job) -> str:
+    args, kwargs = eyes.shown(job)
     parts = [_written(value) for value in args or ()]
     parts += [f"{name}={_written(value)}" for name, value in (kwargs or {}).items()]
     text = ", ".join(parts)
