@@ -1,9 +1,11 @@
 """A server that deploy/ starts serves those who have a key, and nobody else."""
 
 import json
+import signal
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.acceptance.process import until
 from tests.deploy.files import manifest
 from tests.deploy.services import starts
 from tests.deploy.site import PATIENCE, Site
@@ -53,6 +55,25 @@ def test_prometheus_and_keda_get_numbers_with_a_key_that_can_only_read(tmp_path:
         status, text = site.request("GET", "/metrics", Authorization=f"Bearer {reader}")
         assert (status, "windlass_" in text) == (200, True)
         assert site.stop(server) == 0, site.log()
+
+
+def test_sighup_ends_no_server_and_lets_it_go_on_in_a_new_audit_log(tmp_path: Path) -> None:
+    site = Site(tmp_path, SERVERS["systemd: windlass-server.service"])
+    audit, kept = tmp_path / "audit.jsonl", tmp_path / "audit.jsonl.1"
+    site.environ["WINDLASS_SERVER_AUDIT_LOG"] = str(audit)
+    with site.started() as server:
+        site.await_health(server)
+        status, text = site.request("POST", "/api/v1/queues/first/pause")
+        assert status < 300, text
+        audit.rename(kept)
+        server.send_signal(signal.SIGHUP)
+        until(audit.exists, "a new audit log")
+        assert site.request("POST", "/api/v1/queues/second/pause")[0] < 300
+        assert site.stop(server) == 0, site.log()
+    assert "first" in kept.read_text()
+    assert "second" not in kept.read_text()
+    assert "second" in audit.read_text()
+    assert audit.stat().st_mode & 0o777 == 0o600
 
 
 def test_the_unit_serves_its_own_machine_without_an_app_and_without_keys(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 import json
 import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.remote.samples import SAMPLES
 from tests.server.conftest import Serve
 from tests.server.serving import EVERY_QUEUE, Served
 from tests.server.shop import Shop
@@ -15,9 +17,11 @@ from windlass import chain
 from windlass.core.apikey import Role
 from windlass.core.workers import WorkerInfo
 from windlass.errors import ConfigError
-from windlass.server.audit import Audit
+from windlass.server.audit import BURST, EVERY, LARGEST, Audit
 from windlass.server.caller import ANYONE
 from windlass.server.http.routes import ROUTES
+from windlass.server.procedures import PROCEDURES
+from windlass.stores.remote.calls import CALLS, encode
 from windlass.testing.work import work
 
 AUDITED = {row.name for row in ROUTES if row.role in (Role.OPERATE, Role.ADMIN)}
@@ -146,3 +150,129 @@ def test_a_full_disk_is_logged_and_undoes_nothing(caplog: pytest.LogCaptureFixtu
     audit.note(ANYONE, "::1", "pause_queue", {})
     audit.close()
     assert "the audit log cannot be written: [Errno 28] No space left" in caplog.text
+
+
+async def test_what_is_done_and_refused_by_procedures_is_a_line_each(
+    serve: Serve, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    api = await serve(audit_log=str(path))
+    admin, reader = await api.add_key("admin"), await api.add_key("read")
+    audited = [name for name in SAMPLES if PROCEDURES[name].role in (Role.OPERATE, Role.ADMIN)]
+    for name in audited:
+        body = encode(CALLS[name].arguments(**SAMPLES[name]))
+        assert (await api.post(f"store/{name}", data=body, key=reader)).status == 403
+        assert (await api.post(f"store/{name}", data=b"\xc1", key=admin)).status == 400
+        assert (await api.post(f"store/{name}", data=body, key=admin)).status == 200
+    written = lines(path)
+    unsaid = {"read_journal", "trim_journal"}
+    for name in audited:
+        told = [line["outcome"] for line in written if line["action"] == name]
+        assert len(told) == (2 if name in unsaid else 3), name
+        assert "needs a key with the role" in told[0]
+        assert "cannot be read" in told[1]
+        assert name in unsaid or told[2] == "done"
+    assert "keys" in audited
+    assert len(written) == 3 * len(audited) - len(unsaid)
+
+
+async def test_a_key_that_may_not_enqueue_or_work_is_a_line_too(
+    serve: Serve, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    api = await serve(audit_log=str(path))
+    key = await api.add_key("read")
+    body = encode(CALLS["insert"].arguments(**SAMPLES["insert"]))
+    assert (await api.post("jobs", {"task": "x"}, key=key)).status == 403
+    assert (await api.post("store/insert", data=body, key=key)).status == 403
+    assert [line["action"] for line in lines(path)] == ["enqueue_job", "insert"]
+
+
+async def test_what_is_done_is_not_refused_as_well(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    api = await serve(audit_log=str(path))
+    id = (await api.post("jobs", {"task": "x"})).json["id"]
+    other = (await api.post("jobs", {"task": "x", "keep": 0})).json["id"]
+    real = api.store.get
+
+    async def gone(ids: Any) -> Any:
+        return {} if lines(path) else await real(ids)
+
+    api.store.get = gone  # type: ignore[method-assign]
+    await api.post(f"jobs/{id}/cancel")
+    await api.post(f"jobs/{other}/replay", {"priority": 3})
+    assert lines(path)[0]["outcome"] == "done"
+    assert len([line for line in lines(path) if line["target"]["id"] == id]) == 1
+
+
+async def test_callers_without_a_key_write_a_bounded_number_of_short_lines(
+    serve: Serve, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    api = await serve(audit_log=str(path))
+    key = await api.add_key("read")
+    for _ in range(BURST + 100):
+        assert (await api.post(f"jobs/{'x' * 20_000}/cancel")).status == 401
+    assert len(lines(path)) == BURST
+    assert path.stat().st_size < BURST * 1_024
+    assert (await api.post(f"jobs/{'x' * 20_000}/cancel", key=key)).status == 403
+    assert len(lines(path)) == BURST + 1
+    assert path.stat().st_size < (BURST + 1) * 1_024
+
+
+def test_what_was_not_written_down_is_summed_up(tmp_path: Path) -> None:
+    path, now = tmp_path / "audit.jsonl", 0.0
+    audit = Audit(str(path), clock=lambda: now)
+    for _ in range(BURST + 7):
+        audit.note(ANYONE, "::1", "pause_queue", {}, "no")
+    now = EVERY
+    audit.note(ANYONE, "::1", "pause_queue", {}, "no")
+    audit.note(ANYONE, "::1", "pause_queue", {}, "no")
+    audit.note(ANYONE, "::1", "pause_queue", {})
+    written = lines(path)[BURST:]
+    assert [(each["action"], each["target"].get("number")) for each in written] == [
+        ("refused", 7),
+        ("pause_queue", None),
+        ("pause_queue", None),
+    ]
+    audit.close()
+    assert lines(path)[-1]["target"] == {"number": 1}
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"ids": ["i" * 10_000] * 1_000},
+        {str(number) * 300: "x" * 300 for number in range(200)},
+        {"where": {"deep": [{"deep": ["x" * 300] * 200}] * 200}},
+    ],
+)
+def test_a_line_is_bounded_whatever_it_is_about(tmp_path: Path, target: Any) -> None:
+    path = tmp_path / "audit.jsonl"
+    audit = Audit(str(path))
+    audit.note(ANYONE, "::1", "a" * 9_000, target, "done")
+    audit.note(ANYONE, "::1", "a", target, "o" * 90_000)
+    audit.close()
+    assert [len(line) < LARGEST + 2_048 for line in path.read_bytes().splitlines()] == [True, True]
+
+
+def test_the_file_is_for_its_owner_alone_and_goes_on_after_a_rename(tmp_path: Path) -> None:
+    path, kept = tmp_path / "audit.jsonl", tmp_path / "audit.jsonl.1"
+    before = os.umask(0)
+    try:
+        path.touch(0o644)
+        audit = Audit(str(path))
+        audit.note(ANYONE, "::1", "first", {})
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.rename(kept)
+        audit.note(ANYONE, "::1", "second", {})
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.unlink()
+        audit.reopen()
+        assert path.exists()
+        audit.note(ANYONE, "::1", "third", {})
+        audit.close()
+    finally:
+        os.umask(before)
+    assert [line["action"] for line in lines(kept)] == ["first"]
+    assert [line["action"] for line in lines(path)] == ["third"]

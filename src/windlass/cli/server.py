@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -64,9 +65,12 @@ async def _serve(app: Windlass, settings: ServerSettings, *, has_tasks: bool) ->
             raise MissingExtra("The server needs an extra: pip install 'windlass[server]'.")
     from ..server.server import make_server
 
-    stop = asyncio.Event()
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    # From here on: what renames the audit log may tell the server before it serves.
+    loop.add_signal_handler(signal.SIGHUP, int)
     try:
         server = await make_server(app, settings, has_tasks=has_tasks)
+        loop.add_signal_handler(signal.SIGHUP, server.site.audit.reopen)
         with stop_on_signals(stop.set):
             await server.start()
             scheme = "https" if settings.has_tls else "http"

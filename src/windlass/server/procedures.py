@@ -22,9 +22,10 @@ from ..core.model import Job, Page, Receipt
 from ..core.name import checked_name
 from ..core.schedule import Schedule
 from ..core.states import AFTER_ACTIVE
-from ..errors import InvalidOption, WindlassError
+from ..errors import Forbidden, InvalidOption
 from ..stores.contract import Store
 from ..stores.remote.calls import CALLS, encode
+from .audit import LEFT
 from .caller import Caller
 from .checked import (
     callbacks,
@@ -34,7 +35,7 @@ from .checked import (
     checked_new_job,
     refuse_unstorable,
 )
-from .faults import Malformed, NotThere, TooLarge
+from .faults import Malformed, NotThere, TooLarge, fault_of
 from .scope import refuse_hidden, refuse_outside
 from .site import Site
 from .veil import Veil
@@ -59,9 +60,14 @@ class Procedure(NamedTuple):
     check: Callable[[Request], None] | None = None
     """raises for arguments that the Python API would have refused; may replace some"""
     target: Callable[[Request], Mapping[str, Any]] | None = None
-    """what the audit log says that it was about; a call without it is not noted there"""
+    """what the audit log says that it was about; without it a call is not noted if it is done"""
     act: Callable[[Request], Awaitable[Any]] | None = None
     """does it in another way than by calling the method"""
+
+    @property
+    def is_audited(self) -> bool:
+        """Whether a refusal is noted in the audit log, whatever it is for."""
+        return self.role in (Role.OPERATE, Role.ADMIN)
 
 
 async def perform(
@@ -71,13 +77,28 @@ async def perform(
     procedure = PROCEDURES.get(name)
     if procedure is None:
         raise NotThere(f"This server has no procedure {name!r}: the client is newer, or mistaken.")
-    if procedure.role is not None:
-        caller.require(procedure.role)
-    request = Request(site, caller, site.store_for(caller), _decoded(name, body))
-    if procedure.check is not None:
-        procedure.check(request)
-    answer = await _carried_out(procedure, name, request, address)
+    note = partial(site.audit.note, caller, address, name)
+    target: Mapping[str, Any] = {}
+    try:
+        if procedure.role is not None:
+            caller.require(procedure.role)
+        request = Request(site, caller, site.store_for(caller), _decoded(name, body))
+        if procedure.target is not None:
+            target = procedure.target(request)
+        if procedure.check is not None:
+            procedure.check(request)
+        answer = await _carried_out(procedure, name, request)
+    except BaseException as error:
+        if procedure.is_audited or isinstance(error, Forbidden):
+            note(target, _reason(error))
+        raise
+    if procedure.target is not None:
+        note(target)
     return encode(answer)
+
+
+def _reason(error: BaseException) -> str:
+    return fault_of(error).sentence if isinstance(error, Exception) else LEFT
 
 
 def _decoded(name: str, body: bytes) -> dict[str, Any]:
@@ -91,22 +112,10 @@ def _decoded(name: str, body: bytes) -> dict[str, Any]:
     return {field: getattr(arguments, field) for field in arguments.__struct_fields__}
 
 
-async def _carried_out(procedure: Procedure, name: str, request: Request, address: str) -> Any:
+async def _carried_out(procedure: Procedure, name: str, request: Request) -> Any:
     if procedure.act is not None:
         return await procedure.act(request)
-    method = getattr(request.store, name)
-    if procedure.target is None:
-        return await method(**request.given)
-    note = partial(
-        request.site.audit.note, request.caller, address, name, dict(procedure.target(request))
-    )
-    try:
-        answer = await method(**request.given)
-    except WindlassError as error:
-        note(str(error))
-        raise
-    note()
-    return answer
+    return await getattr(request.store, name)(**request.given)
 
 
 async def _insert(request: Request) -> Sequence[Receipt]:
@@ -267,7 +276,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "put_schedules": Procedure(Role.OPERATE, _check_schedules, _named("schedules", "name")),
     "pause_schedules": Procedure(Role.OPERATE, target=_named("names")),
     "drop_schedules": Procedure(Role.OPERATE, target=_named("names")),
-    "keys": Procedure(Role.ADMIN),
+    "keys": Procedure(Role.ADMIN, target=_nothing),
     "put_keys": Procedure(Role.ADMIN, target=_named("keys", "id")),
     "drop_keys": Procedure(Role.ADMIN, target=_IDS),
     "migrate": Procedure(Role.ADMIN, target=_nothing),

@@ -1,5 +1,6 @@
 """Producers and operators: jobs go in, are looked at, called off and removed."""
 
+import asyncio
 import json
 import logging
 from typing import Any
@@ -288,6 +289,32 @@ async def test_a_refused_change_is_written_down_too(
     (note,) = (json.loads(each.getMessage()) for each in caplog.records)
     assert note["action"] == "cancel"
     assert note["outcome"].startswith("This needs a key with the role operate")
+
+
+async def test_a_change_whose_caller_leaves_meanwhile_is_written_down_once(
+    bare: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "windlass.audit")
+    id, entered, gone = await bare.client.enqueue(), asyncio.Event(), asyncio.Event()
+    cancel = bare.store.cancel
+
+    async def cancelled(ids: Any) -> Any:
+        done = await cancel(ids)
+        entered.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gone.set()
+        return done
+
+    monkeypatch.setattr(bare.store, "cancel", cancelled)
+    asking = asyncio.ensure_future(bare.client("Jobs.Cancel", pb.CancelRequest(ids=[id])))
+    await entered.wait()
+    asking.cancel()
+    await gone.wait()
+    await bare.client.job(id)
+    (note,) = (json.loads(each.getMessage()) for each in caplog.records)
+    assert (note["action"], "may have been done" in note["outcome"]) == ("cancel", True)
 
 
 async def test_the_log_has_neither_keys_nor_payloads(

@@ -23,13 +23,14 @@ MARGIN: Final = 0.25
 class Call(Generic[R]):
     """A request that was admitted and read; `store` is the one that the caller may see."""
 
-    __slots__ = ("caller", "context", "request", "site", "store")
+    __slots__ = ("caller", "context", "is_audited", "request", "site", "store")
 
     def __init__(self, site: Site, caller: Caller, context: Context, request: R) -> None:
         self.site = site
         self.caller = caller
         self.context = context
         self.request = request
+        self.is_audited = False
         self.store: Store = site.store_for(caller)
 
     def wait(self, asked_ms: int) -> float:
@@ -47,7 +48,8 @@ class Call(Generic[R]):
             raise TooLarge(f"A request has at most {most:,} {what}, and this one has {number:,}.")
 
     def audit(self, action: str, **target: Any) -> None:
-        """Note a change that was made."""
+        """Note a change that was made; a refusal is noted without being asked."""
+        self.is_audited = True
         self.site.audit.note(self.caller, address_of(self.context), action, target)
 
 

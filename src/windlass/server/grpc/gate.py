@@ -26,6 +26,7 @@ from ...core.apikey import Role
 from ...errors import Forbidden
 from ...observe.carrier import join
 from ..access import AccessLog
+from ..audit import LEFT
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Fault, Late, Malformed, fault_of
 from ..keyring import key_in
@@ -86,6 +87,7 @@ class Door:
         self._method = method
         self._rule = rule
         self._access = access
+        self._is_audited = rule in (Role.OPERATE, Role.ADMIN)
         self._kind = GetMessageClass(method.input_type)
         self._is_ours = method.containing_service.file.package == OWN
         self._longest = site.settings.request_timeout
@@ -101,14 +103,21 @@ class Door:
 
     def _unary(self, answer: Unary) -> Any:
         async def called(data: bytes, context: Context) -> bytes:
-            began, caller = time.perf_counter(), ANYONE
+            began, caller, call = time.perf_counter(), ANYONE, None
             try:
                 caller = self._admit(context)
                 call = Call(self._site, caller, context, self._read(data))
                 async with asyncio.timeout(self._longest):
                     written = (await answer(call)).SerializeToString()
+            except asyncio.CancelledError:
+                if self._is_audited and not (call is not None and call.is_audited):
+                    self._note(context, caller, LEFT)
+                raise
             except Exception as error:
                 fault = self._fault(error)
+                is_forbidden = isinstance(error, Forbidden)
+                if (self._is_audited or is_forbidden) and not (call and call.is_audited):
+                    self._note(context, caller, fault.sentence)
             else:
                 self._log(grpc.StatusCode.OK, began, caller)
                 return written
@@ -131,6 +140,8 @@ class Door:
                 return self._log(grpc.StatusCode.CANCELLED, began, caller)
             except Exception as error:
                 fault = self._fault(error)
+                if self._is_audited or isinstance(error, Forbidden):
+                    self._note(context, caller, fault.sentence)
             else:
                 return self._log(grpc.StatusCode.OK, began, caller)
             await self._refuse(fault, context, caller, began)
@@ -193,14 +204,15 @@ class Door:
         self, fault: Fault, context: Context, caller: Caller, began: float
     ) -> NoReturn:
         code = CODES[fault.code]
-        if self._rule in (Role.OPERATE, Role.ADMIN):
-            address, action = address_of(context), self._method.name.lower()
-            self._site.audit.note(caller, address, action, {}, fault.sentence)
         self._log(code, began, caller)
         about = [(ERROR, fault.name)]
         if fault.after is not None:
             about.append((RETRY_AFTER, f"{fault.after:g}"))
         await context.abort(code, fault.sentence, tuple(about))
+
+    def _note(self, context: Context, caller: Caller, outcome: str) -> None:
+        address, action = address_of(context), self._method.name.lower()
+        self._site.audit.note(caller, address, action, {}, outcome)
 
     def _log(self, code: grpc.StatusCode, began: float, caller: Caller) -> None:
         took = (time.perf_counter() - began) * 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from ...stores.contract import Store
 from ..caller import Caller
@@ -13,6 +13,10 @@ Scope = MutableMapping[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
 Q = TypeVar("Q")
 B = TypeVar("B")
+
+
+AUDITED: Final = "windlass.audited"
+"""In the scope of a request whose change is noted, so that it is not noted as refused as well."""
 
 
 class Call(Generic[Q, B]):
@@ -63,6 +67,7 @@ class Call(Generic[Q, B]):
 
     def audit(self, **target: Any) -> None:
         """Note a change that was made; a refusal is noted without being asked."""
+        self.scope[AUDITED] = True
         self.site.audit.note(self.caller, self.address, self.action, target)
 
 

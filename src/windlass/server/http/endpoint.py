@@ -14,6 +14,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
+from ...errors import Forbidden
 from ...observe.carrier import join
 from ..access import AccessLog
 from ..caller import ANYONE, Caller
@@ -29,7 +30,7 @@ from .answer import (
     sent_directly,
 )
 from .body import Body, Disconnected, Query, Receive, read_body
-from .call import Call, Events, Headers, Lines, Scope, address_of
+from .call import AUDITED, Call, Events, Headers, Lines, Scope, address_of
 from .deadline import Deadline, Overdue
 from .direct import direct_of
 from .door import Door
@@ -159,7 +160,9 @@ class Endpoint:
             log.error("%s %s failed", scope["method"], self.route.path, exc_info=error)
         elif fault.is_ours and not isinstance(error, Draining):
             log.warning("%s %s failed: %s", scope["method"], self.route.path, error)
-        if self.route.is_audited:
+        # What may be done by many roles is noted where the role is known: see `procedures`.
+        is_forbidden = isinstance(error, Forbidden) and self.route.role is not None
+        if (self.route.is_audited or is_forbidden) and AUDITED not in scope:
             caller, path = call
             address = address_of(scope)
             self._site.audit.note(caller, address, self.route.name, dict(path), fault.sentence)
