@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from .core.context import Context
 from .core.keyed import keyed, refuse_functions
 from .core.model import NewJob, Receipt
-from .core.options import JobOptions, Options, checked_texts
+from .core.notes import MOST_BYTES, OWN_BYTES, check_notes, checked_texts
+from .core.options import JobOptions, Options
 from .core.unique import RAISE
 from .errors import InvalidOption, Veto
 from .observe.events import Events
@@ -141,6 +142,7 @@ class Stack:
                     f"{step.__qualname__} returned {job!r}; it must return the job to store, "
                     "or raise Veto."
                 )
+        check_notes(job.spec, MOST_BYTES + OWN_BYTES)
         # An id that a middleware chose may be another job's too.
         fresh = asked.fresh and job.id == asked.id
         job = job if job.fresh == fresh else replace(job, fresh=fresh)
@@ -213,7 +215,10 @@ def changed(job: NewJob, **changes: Unpack[Changes]) -> NewJob:
     kept = {**(spec.headers or {}), **headers} or None
     own = {"inputs": spec.inputs, "gathers": spec.gathers, "workflow": spec.workflow}
     lane = made.spec.lane if rest.keys() & {"limit", "sequence"} else spec.lane
-    return replace(made, spec=replace(made.spec, headers=kept, lane=lane, **own))
+    job = replace(made, spec=replace(made.spec, headers=kept, lane=lane, **own))
+    if headers or "labels" in rest:
+        check_notes(job.spec)
+    return job
 
 
 def _is_own(middleware: Middleware, name: str) -> bool:

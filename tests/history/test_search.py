@@ -14,13 +14,14 @@ from windlass.core.states import State
 from windlass.history.archive import Archive
 from windlass.history.open import open_archive
 from windlass.history.query import HistoryQuery, Sort
+from windlass.stores.contract import PAGE_BYTES
 from windlass.testing.clock import START
 
 TEXTS = st.sampled_from(["boom", "Boom 💥", "no route", "%"])
 LABELS = st.dictionaries(st.sampled_from("ab"), st.sampled_from(["1", "2"]), max_size=2)
 FEW = st.integers(0, 5)
-WINDOWS = (2_000, 3)
-"""How many lines a search looks at in one go."""
+BOUNDS = ((2_000, 20, 4_000_000), (3, 1, 400))
+"""How many lines a search looks at in one go, how many jobs it reads first, and bytes of a page."""
 
 lines = st.builds(
     line,
@@ -126,8 +127,10 @@ def test_a_search_finds_what_a_loop_over_all_jobs_finds(
     async def check(entries: list[Entry], asked: list[dict[str, Any]]) -> None:
         await asyncio.gather(*[fill(archive, entries) for archive in archives.values()])
         expected = [wanted_of(entries, query) for query in asked]
-        for window in WINDOWS:
+        for window, first, size in BOUNDS:
             monkeypatch.setattr("windlass.history.find.WINDOW", window)
+            monkeypatch.setattr("windlass.history.find.FIRST", first)
+            monkeypatch.setattr("windlass.history.find.PAGE_BYTES", size)
             for name, archive in archives.items():
                 for query, wanted in zip(asked, expected, strict=True):
                     assert await listing(archive, query) == wanted, (name, window)
@@ -147,3 +150,20 @@ def test_a_search_finds_what_a_loop_over_all_jobs_finds(
         search()
         for archive in archives.values():
             runner.run(archive.close())
+
+
+async def test_a_page_ends_where_its_jobs_are_large(tmp_path: Path) -> None:
+    archive = open_archive(f"sqlite:///{tmp_path}/history.db")
+    spec = Spec("work", bytes(300_000))
+    await archive.open()
+    await archive.keep([line(f"job-{n:02}", at=n, spec=spec) for n in range(40)])
+    found, cursor = list[Job](), None
+    while True:
+        page = await archive.find(HistoryQuery(limit=1_000, cursor=cursor))
+        assert sum(len(job.spec.payload) for job in page.jobs) <= PAGE_BYTES + 300_000
+        found += page.jobs
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert [job.id for job in found] == [f"job-{n:02}" for n in reversed(range(40))]
+    await archive.close()

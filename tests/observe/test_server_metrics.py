@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,8 +18,8 @@ from windlass.core.workers import WorkerInfo
 from windlass.errors import StoreUnavailable
 from windlass.observe.catalogue import METRICS, PREFIX
 from windlass.observe.events import Events
-from windlass.observe.ledger import Ledger
-from windlass.server.meter import Meter
+from windlass.observe.ledger import OTHER, Ledger
+from windlass.server.meter import MOST_QUEUES, MOST_WORKERS, Meter
 from windlass.server.work import Failing, Work
 from windlass.stores.memory import MemoryStore
 from windlass.stores.observed import observed
@@ -169,6 +170,37 @@ async def test_many_queues_are_scraped_in_no_time() -> None:
     text = await meter.scrape(store, frozenset())
     assert time.perf_counter() - began < GENEROUS
     assert text.count(b"windlass_queue_age_seconds{") == 200
+
+
+async def test_of_very_many_queues_the_busiest_are_told_and_the_others_together() -> None:
+    store, meter = MemoryStore(), Meter(Ledger())
+    await store.insert(
+        [
+            NewJob(f"job-{queue}-{n}", Spec("task", b""), f"queue-{queue:04}")
+            for queue in range(3_000)
+            for n in range(2 if queue >= 2_990 else 1)
+        ]
+    )
+    await store.pause("queue-2000")
+    for number in range(MOST_WORKERS + 10):
+        worker = WorkerInfo(f"w-{number}", "host", 1, ("*",), 1, 0, active=number < 3)
+        await store.beat(worker, 60_000)
+    text = (await meter.scrape(store, frozenset())).decode()
+    assert len(text) < 200_000
+    found = [
+        (sample.name.removeprefix(PREFIX), *sample.labels.values(), sample.value)
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    ]
+    jobs = {each[1]: each for each in found if each[0] == "jobs"}
+    assert len(jobs) == len([each for each in found if each[0] == "jobs"]) == MOST_QUEUES + 1
+    assert {f"queue-{number}" for number in range(2_990, 3_000)} <= jobs.keys()
+    assert jobs["queue-2999"] == ("jobs", "queue-2999", "pending", 2)
+    assert jobs[OTHER] == ("jobs", OTHER, "pending", 3_000 - 10 - (MOST_QUEUES - 10))
+    assert ("queue_paused", OTHER, 1) in found
+    assert ("queue_workers", OTHER, MOST_WORKERS + 10) in found
+    active: list[Any] = [each[-1] for each in found if each[0] == "worker_active"]
+    assert (len(active), sum(map(int, active))) == (MOST_WORKERS + 1, 3)
 
 
 async def test_those_who_scrape_at_the_same_time_share_a_look_at_the_store() -> None:

@@ -19,7 +19,7 @@ from windlass import Windlass
 from windlass.config import ServerSettings
 from windlass.core.apikey import Role
 from windlass.core.ids import new_id
-from windlass.core.model import Receipt
+from windlass.core.model import NewJob, Receipt, Spec
 from windlass.errors import (
     Forbidden,
     InvalidOption,
@@ -378,3 +378,16 @@ def test_a_missing_extra_is_named(scheme: str, extra: str, monkeypatch: pytest.M
     monkeypatch.setattr("windlass.stores.open.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=rf"^{scheme}:// needs .*windlass\[{extra}\]"):
         open_store(f"{scheme}://host")
+
+
+async def test_jobs_that_are_large_together_come_in_several_answers() -> None:
+    async with bare() as api:
+        spec = Spec("work", bytes(1_000_000))
+        ids = [f"job-{n}" for n in range(40)]
+        for id in ids:
+            await api.store.insert([NewJob(id, spec)])
+        refused = await api.post("store/get", data=encode(CALLS["get"].arguments(ids)))
+        assert (refused.status, "ask for fewer jobs" in refused.detail) == (413, True)
+        async with opened(api.url) as store:
+            found = await store.get([*ids, "nobody"])
+        assert found.keys() == {*ids}

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ..core.model import Job, JobQuery, Page
-from ..stores.contract import SCAN_BATCH, Store
+from ..core.model import Job, JobQuery, Page, size_of
+from ..stores.contract import PAGE_BYTES, SCAN_BATCH, Store
 from .selection import Sieve
 
 MOST_LOOKS: Final = 20
@@ -31,9 +31,9 @@ async def scan(
     *,
     bounded: bool = True,
 ) -> Found:
-    """At most `query.limit` jobs; bounded, fewer if that takes too many looks or too long."""
+    """At most `query.limit` jobs; bounded, fewer if that takes many looks, long, or many bytes."""
     jobs: list[Job] = []
-    looks, looked_at, ends = 0, 0, time.monotonic() + LONGEST
+    looks, looked_at, heft, ends = 0, 0, 0, time.monotonic() + LONGEST
     # The first look takes no more than there is room for: often all of them pass.
     size = query.limit
     while looks < MOST_LOOKS or not bounded:
@@ -41,10 +41,13 @@ async def scan(
         page, passed = await _look(store, replace(query, limit=size), sieve, query.limit)
         looked_at += len(page.jobs)
         jobs += passed
+        heft += sum(map(size_of, passed))
         is_past = bool(page.jobs) and sieve.ends(query.states, page.jobs[-1])
         cursor = None if is_past else page.cursor
         query = replace(query, limit=query.limit - len(passed), cursor=cursor)
-        if cursor is None or not query.limit or (bounded and time.monotonic() >= ends):
+        if cursor is None or not query.limit:
+            break
+        if bounded and (heft >= PAGE_BYTES or time.monotonic() >= ends):
             break
         size = query.limit if sieve.is_open else SCAN_BATCH
     return Found(jobs, query.cursor, looked_at)

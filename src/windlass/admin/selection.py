@@ -16,7 +16,7 @@ from ..core.clock import moment_ms
 from ..core.likeness import error_fingerprint
 from ..core.model import Job, JobQuery
 from ..core.name import checked_name
-from ..core.options import checked_texts
+from ..core.notes import checked_texts
 from ..core.states import FINISHED, State
 from ..errors import InvalidOption, shown
 from .eyes import Eyes, Named

@@ -304,12 +304,30 @@ def weight(job: Job) -> int:
     return len(job.spec.payload) + len(job.result or b"") + len(job.checkpoint or b"")
 
 
+def size_of(job: Job) -> int:
+    """The bytes of all about a job that may be large; about, for texts are not encoded for it."""
+    spec = job.spec
+    total = weight(job)
+    for texts in (spec.labels, spec.headers):
+        if texts:
+            total += sum(map(len, texts)) + sum(map(len, texts.values()))
+    if spec.parents:
+        total += sum(map(len, spec.parents)) + sum(map(len, job.waits_for))
+    if job.mail:
+        total += sum(map(len, job.mail)) + sum(map(len, job.mail.values()))
+    if job.error is not None:
+        total += len(job.error.message) + len(job.error.traceback)
+    if job.progress is not None:
+        total += len(job.progress.message)
+    return total
+
+
 def until_heavy(entries: Iterable[Entry], most: int) -> list[Entry]:
     """The first entries, up to the one with which their jobs come to so many bytes."""
     found: list[Entry] = []
     for entry in entries:
         found.append(entry)
-        most -= weight(entry.job)
+        most -= size_of(entry.job)
         if most <= 0:
             break
     return found
@@ -320,7 +338,7 @@ class Page(msgspec.Struct, frozen=True):
 
     A page may be short, even empty, while `cursor` is not None: a store looks at a
     bounded number of jobs for one page, however few of them match, and ends it behind the job
-    with which what `brief` leaves out comes to `PAGE_BYTES`.
+    with which what may be large comes to `PAGE_BYTES`: see `size_of`.
     """
 
     jobs: Sequence[Job]

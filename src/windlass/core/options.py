@@ -30,6 +30,7 @@ from .model import (
     Spec,
 )
 from .name import Key, checked_key, checked_queue
+from .notes import checked_texts
 from .unique import (
     RAISE,
     UNTIL_FINISHED,
@@ -232,22 +233,6 @@ def _moment(value: datetime, what: str) -> int:
     if not isinstance(value, datetime):
         raise InvalidOption(f"{what} takes a datetime with a time zone.")
     return moment_ms(value, what)
-
-
-def checked_texts(value: Mapping[str, str], what: str) -> dict[str, str]:
-    """Names and texts of a job; `what` are they, for the error."""
-    if not isinstance(value, Mapping) or not all(
-        isinstance(text, str) for pair in value.items() for text in pair
-    ):
-        raise InvalidOption(f"{what} is a mapping of texts to texts.")
-    for text in (*value, *value.values()):
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InvalidOption(
-                f"{what} are texts that UTF-8 can hold; got {shown(text)}."
-            ) from None
-    return dict(value)
 
 
 def id_of(value: JobLike) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..core.model import Job, Page
+from ..stores.contract import PAGE_BYTES
 from ..stores.sql.operation import Operation, Row, Statement
 from .prune import END_OF_TIME
 from .query import Attempt, Cursor, HistoryQuery, Sort, decode_cursor
@@ -18,6 +19,9 @@ from .record import pattern, searchable, to_attempt, to_job
 
 WINDOW: Final = 2_000
 """The most jobs that one page looks at."""
+
+FIRST: Final = 20
+"""So many jobs are read before it is known how large they are."""
 
 MOST_ATTEMPTS: Final = 1_000
 
@@ -44,13 +48,33 @@ def find(query: HistoryQuery) -> Operation[Page]:
     if edge:
         span["stop"], span["last"] = edge[0]
     filters = _filters(query)
-    # One more than asked for tells whether there is more.
-    found = yield Statement(f"find_{name}", {**span, **filters, "limit": query.limit + 1})
-    rows = found[: query.limit]
-    jobs = [to_job(row[1:]) for row in rows]
-    if len(found) > len(rows):
-        return Page(jobs, _cursor(query, rows[-1][:2]))
+    found, more = yield from _rows(f"find_{name}", {**span, **filters}, query.limit)
+    jobs = [to_job(row[1:]) for row in found]
+    if more:
+        return Page(jobs, _cursor(query, found[-1][:2]))
     return Page(jobs, _cursor(query, edge[0]) if edge else None)
+
+
+def _rows(name: str, params: Span, limit: int) -> Operation[tuple[list[Row], bool]]:
+    """The rows of a page, and whether there are more: it ends behind that which fills it.
+
+    A few first, and then no more at once than are expected to fill it.
+    """
+    rows: list[Row] = []
+    size, most = 0, FIRST
+    while True:
+        # One more than there is room for tells whether there is more.
+        most = min(most, limit - len(rows)) + 1
+        found = yield Statement(name, {**params, "limit": most})
+        for place, row in enumerate(found[: most - 1], 1):
+            rows.append(row)
+            size += len(row[-1])
+            if size >= PAGE_BYTES:
+                return rows, len(found) > place
+        if len(found) < most or len(rows) == limit:
+            return rows, len(found) == most
+        params = {**params, "key": rows[-1][0], "id": rows[-1][1]}
+        most = (PAGE_BYTES - size) // (size // len(rows) + 1) + 1
 
 
 def get(id: str) -> Operation[Job | None]:

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, ParamSpec, Protocol
 from msgspec.structs import replace
 
 from ..core.model import Job, Lease, NewJob, Receipt, Transition
+from ..core.notes import fit
 from ..core.schedule import Schedule
 from ..errors import InvalidOption
 from .ledger import Ledger
@@ -170,7 +171,9 @@ class Events:
         added: dict[str, str] = {}
         for listener in self.enqueuing:
             try:
-                added.update(listener(job) or {})
+                wanted = listener(job) or {}
+                if fit(job.spec, {**added, **wanted}):
+                    added.update(wanted)
             except Exception as error:
                 note(listener, error)
         if not added:

@@ -21,6 +21,7 @@ from ..core.lane import Lane
 from ..core.limit import MOST as MOST_STARTS
 from ..core.model import NEVER, NewJob, Spec
 from ..core.name import checked_name, checked_text
+from ..core.notes import MOST_BYTES, OWN_BYTES, check_notes
 from ..core.options import CHECKS
 from ..core.schedule import Schedule, schedule_of
 from ..core.stats import Tally
@@ -114,6 +115,7 @@ def check_spec(spec: Spec, offers: Offers) -> None:
         offers.refuse_unencrypted(spec.content_type)
     if len(spec.payload) > offers.max_payload:
         raise too_large(f"The arguments of {spec.task}", spec.payload, offers.max_payload)
+    check_notes(spec, MOST_BYTES + OWN_BYTES)
     CHECKS["max_retries"](spec.max_retries)
     CHECKS["weight"](spec.weight)
     if spec.group:

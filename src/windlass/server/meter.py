@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -13,10 +14,12 @@ from prometheus_client.core import Metric as Family
 
 from ..admin.doctor import KINDS, Kind
 from ..admin.facts import served_by
-from ..core.states import State
+from ..core.model import QueueStats
+from ..core.states import LIVE, State
+from ..core.workers import WorkerInfo
 from ..observe.exposition import text
 from ..observe.figures import Figures
-from ..observe.ledger import Ledger, Spread
+from ..observe.ledger import OTHER, Ledger, Spread
 from ..observe.prometheus import (
     CONTENT_TYPE,
     Metrics,
@@ -33,6 +36,11 @@ __all__ = ["CONTENT_TYPE", "Meter"]
 MOST_LANES: Final = 100
 """So many are looked at for one scrape: to count what waits in each takes the store its time."""
 
+MOST_QUEUES: Final = 200
+"""Queues that are told of by name; the others are one, `OTHER`."""
+
+MOST_WORKERS: Final = 500
+"""The same for workers."""
 
 FRESH: Final = 1.0
 """Seconds for which one look at the store serves all who scrape."""
@@ -113,20 +121,52 @@ def of_the_store(found: Snapshot, waiting: Mapping[str, int]) -> Iterator[Family
     """The metrics of one look at it."""
     names = [queue.name for queue in found.queues]
     crews = served_by(found.workers, names)
-    yield gauge(
-        "jobs",
-        (
-            ((queue.name, state.value), queue.counts.get(state, 0))
-            for queue in found.queues
-            for state in State
-        ),
-    )
-    yield gauge("queue_age_seconds", (((name,), _age(found, name)) for name in names))
-    yield gauge("queue_paused", (((queue.name,), queue.paused) for queue in found.queues))
-    yield gauge("queue_workers", (((name,), len(crews[name])) for name in names))
-    yield gauge("limit_waiting", (((name,), number) for name, number in sorted(waiting.items())))
+    shown = _told(found.queues)
+    many = len(shown) < len(names)
+    name_of = {name: name if name in shown else OTHER for name in names}
+    jobs, ages = Counter[tuple[str, str]](), dict[str, float]()
+    paused, crew = dict[str, bool](), dict[str, set[str]]()
+    for queue in found.queues:
+        name = name_of[queue.name]
+        for state in State:
+            jobs[name, state.value] += queue.counts.get(state, 0)
+        ages[name] = max(ages.get(name, 0.0), _age(found, queue.name))
+        paused[name] = paused.get(name, False) or queue.paused
+        crew.setdefault(name, set()).update(worker.id for worker in crews[queue.name])
+    limited = Counter[str]()
+    for name, number in waiting.items():
+        limited[name_of.get(name, OTHER if many else name)] += number
+    # With many queues most of the counts are zeros, and say nothing.
+    yield gauge("jobs", ((key, number) for key, number in jobs.items() if number or not many))
+    yield gauge("queue_age_seconds", (((name,), age) for name, age in ages.items()))
+    yield gauge("queue_paused", (((name,), is_paused) for name, is_paused in paused.items()))
+    yield gauge("queue_workers", (((name,), len(ids)) for name, ids in crew.items()))
+    yield gauge("limit_waiting", (((name,), number) for name, number in sorted(limited.items())))
     yield gauge("workers", [((), len(found.workers))])
-    yield gauge("worker_active", (((each.id,), each.active) for each in found.workers))
+    active = _active(found.workers)
+    yield gauge("worker_active", (((name,), number) for name, number in active.items()))
+
+
+def _told(queues: Sequence[QueueStats]) -> frozenset[str]:
+    """The queues that are told of by their names: those with most jobs that are not over."""
+    if len(queues) <= MOST_QUEUES:
+        return frozenset(queue.name for queue in queues)
+    busiest = nsmallest(MOST_QUEUES, queues, key=lambda queue: (-_live(queue), queue.name))
+    return frozenset(queue.name for queue in busiest)
+
+
+def _live(queue: QueueStats) -> int:
+    return sum(queue.counts.get(state, 0) for state in (*LIVE, State.DEAD))
+
+
+def _active(workers: Sequence[WorkerInfo]) -> Mapping[str, int]:
+    """How many jobs each runs, and the idlest of too many together."""
+    by_name = {worker.id: worker.active for worker in workers}
+    if len(by_name) <= MOST_WORKERS:
+        return by_name
+    busiest = nsmallest(MOST_WORKERS, by_name, key=lambda id: (-by_name[id], id))
+    told = {id: by_name[id] for id in busiest}
+    return {**told, OTHER: sum(by_name.values()) - sum(told.values())}
 
 
 def _age(found: Snapshot, queue: str) -> float:

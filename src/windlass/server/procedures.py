@@ -22,7 +22,7 @@ from ..core.model import Job, Page, Receipt
 from ..core.name import checked_name
 from ..core.schedule import Schedule
 from ..core.states import AFTER_ACTIVE
-from ..errors import Forbidden, InvalidOption
+from ..errors import Forbidden, InvalidOption, PayloadTooLarge
 from ..stores.contract import Store
 from ..stores.remote.calls import CALLS, encode
 from .audit import LEFT
@@ -38,6 +38,7 @@ from .checked import (
 from .faults import Malformed, NotThere, TooLarge, fault_of
 from .scope import refuse_hidden, refuse_outside
 from .site import Site
+from .together import get_within
 from .veil import Veil
 
 MOST_NAMED: Final = 20
@@ -164,7 +165,7 @@ def _check_schedules(request: Request) -> None:
 
 
 async def _get(request: Request) -> Mapping[str, Job]:
-    found = await request.store.get(**request.given)
+    found = await get_within(request.store, request.given["ids"], PayloadTooLarge)
     veil = Veil(request.site, request.caller)
     return {job.id: job for job in veil.jobs([*found.values()])}
 

@@ -57,8 +57,8 @@ SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
 
 PAGE_BYTES: Final = 4 * 1024 * 1024
-"""Payloads, results and checkpoints in one page of `find` or of the journal, but for those of the
-last job."""
+"""What may be large about the jobs of one page of `find` or of the journal (see `size_of`), but for
+the last job."""
 
 MOST_COUNTED: Final = 10_000
 """Where `lanes` may stop counting the jobs of one lane."""

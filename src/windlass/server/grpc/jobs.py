@@ -11,12 +11,12 @@ from ...core.ids import checked_id
 from ...core.model import JobQuery
 from ...core.name import checked_name
 from ...errors import InvalidOption
-from ...members import get_all
 from ...protocol import windlass_pb2 as pb
 from ..checked import refuse_unstorable
 from ..faults import TooLarge
 from ..scope import refuse_hidden, refuse_outside
 from ..site import Site
+from ..together import get_within
 from .answers import job_message, receipt, receipts
 from .call import Call
 from .moulds import Moulds
@@ -55,7 +55,7 @@ class Jobs:
 
     async def get(self, call: Call[pb.GetRequest]) -> pb.GetResponse:
         ids = _ids(call)
-        found = await get_all(call.store, ids)
+        found = await get_within(call.store, ids)
         size = sum(len(job.result or b"") for job in found.values())
         if size > call.site.settings.max_body:
             raise TooLarge(f"The results of these jobs take {size:,} bytes; ask for fewer jobs.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ...core.model import Job, JobQuery, Page, brief, weight
+from ...core.model import Job, JobQuery, Page, brief, size_of
 from ...core.states import FINISHED, State
 from ..contract import PAGE_BYTES, SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
@@ -26,7 +26,7 @@ def find(shelf: Shelf, query: JobQuery) -> Page:
         seen = cursor
         if query.matches(job):
             found.append(brief(job) if query.brief else job)
-            size += weight(found[-1])
+            size += size_of(found[-1])
     return Page(found)
 
 

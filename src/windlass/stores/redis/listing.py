@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from ...core.model import Job, JobQuery, Page, weight
+from ...core.model import Job, JobQuery, Page, size_of
 from ...core.states import FINISHED, State
 from ..contract import PAGE_BYTES, SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
@@ -72,7 +72,7 @@ async def find(shards: Sequence[Shard], lookout: Lookout, query: JobQuery) -> Pa
                 after, seen = key, Cursor(state, key)
                 if query.matches(job):
                     found.append(job)
-                    heft += weight(job)
+                    heft += size_of(job)
             more = cut or len(rows) == size
     return Page(found)
 

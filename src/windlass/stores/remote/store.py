@@ -5,14 +5,14 @@ What it can do is what its key allows: see the roles in `server/procedures.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from ...core.model import NewJob, Receipt
-from ...errors import StoreUnavailable
+from ...core.model import Job, NewJob, Receipt
+from ...errors import PayloadTooLarge, StoreUnavailable
 from ..contract import Store
 from .calls import CALLS, Call, as_sent, encode
 from .fault import unreadable
@@ -80,6 +80,16 @@ class RemoteStore:
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
         return as_sent(jobs, await self._insert(jobs))
 
+    async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
+        """In halves, if it is more than the server answers at once."""
+        try:
+            return await self._get(ids)
+        except PayloadTooLarge:
+            if len(ids) < 2:
+                raise
+        middle = len(ids) // 2
+        return {**await self.get(ids[:middle]), **await self.get(ids[middle:])}
+
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
         call = CALLS["wait"]
         try:
@@ -92,7 +102,7 @@ class RemoteStore:
     migrate = remote(Store.migrate)
     ping = remote(Store.ping)
     now = remote(Store.now)
-    get = remote(Store.get)
+    _get = remote(Store.get)
     claim = remote(Store.claim)
     renew = remote(Store.renew)
     finish = remote(Store.finish)

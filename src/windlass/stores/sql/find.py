@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...core.model import Job, JobQuery, Page, brief, weight
+from ...core.model import Job, JobQuery, Page, brief, size_of
 from ...core.states import FINISHED, State
 from ..contract import PAGE_BYTES, SCAN_BATCH
 from ..cursor import KEY_TYPES, Cursor, Key, plan
@@ -46,7 +46,7 @@ def find(query: JobQuery) -> Operation[Page]:
                 seen = Cursor(state, after)
                 if query.matches(job):
                     found.append(brief(job) if query.brief else job)
-                    size += weight(found[-1])
+                    size += size_of(found[-1])
             more = len(rows) == most
     return Page(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ...core.model import Entry, until_heavy, weight
+from ...core.model import Entry, size_of, until_heavy
 from ..contract import PAGE_BYTES
 from .operation import Bulk, Operation, Statement, one
 from .rows import json_array, to_jobs
@@ -33,7 +33,7 @@ def read(limit: int) -> Operation[Sequence[Entry]]:
     few = min(limit, FEW)
     entries = yield from _first(few)
     if len(entries) == few < limit:
-        average = sum(weight(entry.job) for entry in entries) // few + 1
+        average = sum(size_of(entry.job) for entry in entries) // few + 1
         more = min(limit, PAGE_BYTES // average)
         if more > few:
             entries = yield from _first(more)

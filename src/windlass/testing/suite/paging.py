@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.model import Job, JobQuery, Spec, brief, weight
+from ...core.model import Job, JobQuery, Spec, brief, size_of, weight
 from ...core.states import State
 from ...errors import InvalidOption
 from ...stores.contract import PAGE_BYTES, SCAN_BATCH, Store
@@ -186,6 +186,17 @@ async def test_a_page_ends_where_its_jobs_are_large(store: Store) -> None:
         assert page.jobs
         query = JobQuery(limit=100, cursor=page.cursor)
     assert [(job.id, len(job.spec.payload)) for job in found] == [(id, MEBIBYTE) for id in names]
+
+
+async def test_a_brief_page_ends_where_labels_are_large(store: Store) -> None:
+    large = {str(number): "x" * 8_000 for number in range(2)}
+    names = [f"job-{n:03}" for n in range(300)]
+    await store.insert([new_job(name, Spec("work", b"", labels=large)) for name in names])
+    first = await store.find(JobQuery(limit=1_000, brief=True))
+    assert first.cursor is not None
+    assert sum(map(size_of, first.jobs)) <= PAGE_BYTES + 16_002
+    rest = await store.find(JobQuery(limit=1_000, brief=True, cursor=first.cursor))
+    assert [*ids(first.jobs), *ids(rest.jobs)] == names
 
 
 async def test_a_brief_listing_leaves_out_what_may_be_large(store: Store) -> None:

@@ -1,0 +1,37 @@
+"""Many jobs at once, for a caller who names them: no more than can be held in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..core.model import Job, size_of
+from ..errors import UsageError
+from ..stores.contract import Store
+from .faults import TooLarge
+
+FIRST: Final = 20
+"""So many are read before it is known how large they are."""
+
+BATCH: Final = 500
+
+MOST_BYTES: Final = 32 * 1024 * 1024
+"""What several jobs may take together."""
+
+
+async def get_within(
+    store: Store, ids: Sequence[str], refusal: type[UsageError] = TooLarge
+) -> dict[str, Job]:
+    """Those that are there; a refusal if several of them are larger than that together."""
+    found: dict[str, Job] = {}
+    start, number, size = 0, FIRST, 0
+    while start < len(ids):
+        part = await store.get(ids[start : start + number])
+        found.update(part)
+        start += number
+        size += sum(map(size_of, part.values()))
+        if size > MOST_BYTES and len(ids) > 1:
+            raise refusal(f"These jobs take more than {MOST_BYTES:,} bytes; ask for fewer jobs.")
+        average = size // max(len(found), 1) + 1
+        number = min((MOST_BYTES - size) // average + 1, BATCH) if size <= MOST_BYTES else 1
+    return found
