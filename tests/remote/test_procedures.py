@@ -50,7 +50,7 @@ RULES: Mapping[Role | None, set[str]] = {
         *("keep_journal", "read_journal", "trim_journal"),
     },
 }
-AUDITED = RULES[Role.OPERATE] | {"drop_keys", "keep_journal", "migrate", "put_keys", "restore"}
+AUDITED = RULES[Role.OPERATE] | {*RULES[Role.ADMIN]} - {"read_journal", "trim_journal"}
 OF_THE_STORE = {
     *RULES[Role.ADMIN],
     *("prune", "rescue", "resign", "risks", "tick", "unblock"),

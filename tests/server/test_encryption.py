@@ -1,5 +1,6 @@
 """Over a server nothing that is not encrypted comes to an app that encrypts."""
 
+import asyncio
 import os
 from typing import Any
 
@@ -14,6 +15,7 @@ from windlass import Windlass, connect
 from windlass.core.codec import JSON, MSGPACK, encode_call
 from windlass.core.encrypt import Encrypted
 from windlass.core.model import NewJob, Spec
+from windlass.core.states import State
 from windlass.protocol import windlass_pb2 as pb
 from windlass.testing.work import work
 
@@ -75,6 +77,28 @@ async def test_nor_over_grpc() -> None:
         assert code is grpc.StatusCode.INVALID_ARGUMENT
         assert "is not encrypted" in text
     await app.aclose()
+
+
+async def test_a_job_that_is_not_encrypted_is_handed_to_no_worker() -> None:
+    app, _ = shop()
+    async with grpc_served(app) as served:
+        store = served.store
+        await store.insert([NewJob("forged", Spec("greet", encode_call(MSGPACK, ("A",), {})))])
+        ours = encode_call(CODEC, ("Ada",), {}, "ours", "greet")
+        await store.insert([NewJob("ours", Spec("greet", ours, TYPE))])
+        (job,) = await served.client.fetch()
+        assert job.id == "ours"
+        await until(lambda: served.stored("forged"), lambda job: job.state is State.DEAD)
+        # One that has no result gets one, or nobody could tell who took it away.
+        assert await served.client.ack(job) == ["ours"]
+        assert await app.job("ours").aresult() is None
+    await app.aclose()
+
+
+async def until(look: Any, wanted: Any) -> None:
+    async with asyncio.timeout(20):
+        while not wanted(await look()):
+            await asyncio.sleep(0.01)
 
 
 def _grpc_job(payload: bytes, content_type: str) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from ..core.codec import JSON, Codecs, decode_call, decode_result
+from ..core.codec import JSON, Codecs, decode_call
 from ..core.likeness import error_fingerprint
 from ..core.model import Failure, Job, Progress
+from ..core.result import result_of
 from ..core.signal import came
 from ..core.states import State
 from ..errors import UnencodableValue
@@ -84,8 +85,7 @@ def full_record(job: Job, codecs: Codecs) -> FullRecord:
     try:
         codec = codecs.get(job.spec.content_type)
         args, kwargs = decode_call(codec, job.spec.payload, job.id, job.task)
-        if job.result is not None:
-            result = decode_result(codec, job.result, id=job.id, task=job.task)
+        result = result_of(codecs, job)
     except Exception as error:
         # A codec of the user's own can fail in any way; the rest is still worth showing.
         unreadable = str(error) or type(error).__name__

@@ -299,15 +299,19 @@ def brief(job: Job) -> Job:
     return msgspec.structs.replace(job, spec=spec, result=None, checkpoint=None)
 
 
+SMALL: Final = 256
+"""The bytes of a job that has nothing large."""
+
+
 def weight(job: Job) -> int:
     """The bytes of a job that `brief` would leave out."""
     return len(job.spec.payload) + len(job.result or b"") + len(job.checkpoint or b"")
 
 
 def size_of(job: Job) -> int:
-    """The bytes of all about a job that may be large; about, for texts are not encoded for it."""
+    """The bytes of a job, about: texts are not encoded for it, and small ones not counted."""
     spec = job.spec
-    total = weight(job)
+    total = SMALL + weight(job)
     for texts in (spec.labels, spec.headers):
         if texts:
             total += sum(map(len, texts)) + sum(map(len, texts.values()))
@@ -338,7 +342,7 @@ class Page(msgspec.Struct, frozen=True):
 
     A page may be short, even empty, while `cursor` is not None: a store looks at a
     bounded number of jobs for one page, however few of them match, and ends it behind the job
-    with which what may be large comes to `PAGE_BYTES`: see `size_of`.
+    with which the jobs come to `PAGE_BYTES`: see `size_of`.
     """
 
     jobs: Sequence[Job]

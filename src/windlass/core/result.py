@@ -12,11 +12,15 @@ from .states import State
 
 
 def result_of(codecs: Codecs, job: Job) -> Any:
-    """None stands for no result, but where results are encrypted: there None is one as well."""
+    """None stands for no result, but where results are encrypted: there None is one as well.
+
+    A workflow may have left its results with its jobs, and has none of its own: see `is_spread`.
+    """
     codec = codecs.get(job.spec.content_type)
     if job.result is not None:
         return decode_result(codec, job.result, id=job.id, task=job.spec.task)
-    if job.state is State.COMPLETED and isinstance(codec, EncryptingCodec):
+    is_spread = job.spec.gathers and job.spec.workflow == job.id
+    if job.state is State.COMPLETED and isinstance(codec, EncryptingCodec) and not is_spread:
         raise CorruptRecord(
             f"Job {job.id} has no result. One that is encrypted is there even if it is None: it "
             "was taken away, or the worker has not written it."

@@ -16,6 +16,7 @@ from ..core.outcome import Released, decide
 from ..core.retry import DEFAULT_RETRY
 from ..errors import Fatal, UnencodableValue
 from ..worker.attempt import failed
+from ..workflows.outline import KEYS
 from .chores import Chores
 from .site import Site
 
@@ -55,11 +56,12 @@ class Handout:
     async def _whole(self, job: Job) -> Job | None:
         """The job with the results of its parents among its arguments; None if that cannot be."""
         spec = job.spec
-        if not spec.inputs:
+        refused = self._codecs.refuses(spec.content_type) and spec.task != KEYS
+        if not spec.inputs and not refused:
             return job
         try:
-            inputs = await self._chores.workflows.inputs(job)
             codec = self._codecs.get(spec.content_type)
+            inputs = await self._chores.workflows.inputs(job)
             args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
             payload = encode_call(codec, (*inputs, *args), kwargs, job.id, spec.task)
         except UnencodableValue as error:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core.apikey import Role
+from ..core.attempts import AttemptRecord
 from ..core.codec import too_large
 from ..core.duration import LONGEST_MS
 from ..core.model import Job, Page, Receipt
@@ -38,8 +39,11 @@ from .checked import (
 from .faults import Malformed, NotThere, TooLarge, fault_of
 from .scope import refuse_hidden, refuse_outside
 from .site import Site
-from .together import get_within
+from .together import attempts_within, get_within
 from .veil import Veil
+
+MOST_LANES: Final = 1_000
+"""On one page; a client goes on by the cursor."""
 
 MOST_NAMED: Final = 20
 """So many of the things that a change was about are written into the audit log."""
@@ -170,6 +174,14 @@ async def _get(request: Request) -> Mapping[str, Job]:
     return {job.id: job for job in veil.jobs([*found.values()])}
 
 
+async def _attempts(request: Request) -> Mapping[str, Sequence[AttemptRecord]]:
+    return await attempts_within(request.store, request.given["ids"], PayloadTooLarge)
+
+
+def _bound_lanes(request: Request) -> None:
+    request.given["limit"] = min(request.given["limit"], MOST_LANES)
+
+
 async def _find(request: Request) -> Page:
     page = await request.store.find(**request.given)
     return Page(Veil(request.site, request.caller).jobs(page.jobs), page.cursor)
@@ -243,11 +255,11 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "find": Procedure(Role.READ, act=_find),
     "queues": _READ,
     "oldest": _READ,
-    "lanes": _READ,
+    "lanes": Procedure(Role.READ, _bound_lanes),
     "risks": _READ,
     "workers": _READ,
     "schedules": Procedure(Role.READ, act=_schedules),
-    "attempts": _READ,
+    "attempts": Procedure(Role.READ, act=_attempts),
     "stats": _READ,
     "claim": _WORK,
     "renew": _WORK,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ..core.attempts import AttemptRecord, encode_attempt
 from ..core.model import Job, size_of
 from ..errors import UsageError
 from ..stores.contract import Store
@@ -30,8 +31,26 @@ async def get_within(
         found.update(part)
         start += number
         size += sum(map(size_of, part.values()))
-        if size > MOST_BYTES and len(ids) > 1:
-            raise refusal(f"These jobs take more than {MOST_BYTES:,} bytes; ask for fewer jobs.")
+        _refuse(size, ids, refusal)
         average = size // max(len(found), 1) + 1
         number = min((MOST_BYTES - size) // average + 1, BATCH) if size <= MOST_BYTES else 1
     return found
+
+
+async def attempts_within(
+    store: Store, ids: Sequence[str], refusal: type[UsageError] = TooLarge
+) -> dict[str, Sequence[AttemptRecord]]:
+    """The same for their attempts."""
+    found: dict[str, Sequence[AttemptRecord]] = {}
+    size = 0
+    for start in range(0, len(ids), FIRST):
+        part = await store.attempts(ids[start : start + FIRST])
+        found.update(part)
+        size += sum(len(encode_attempt(each)) for records in part.values() for each in records)
+        _refuse(size, ids, refusal)
+    return found
+
+
+def _refuse(size: int, ids: Sequence[str], refusal: type[UsageError]) -> None:
+    if size > MOST_BYTES and len(ids) > 1:
+        raise refusal(f"These jobs take more than {MOST_BYTES:,} bytes; ask for fewer jobs.")

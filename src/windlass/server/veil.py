@@ -57,6 +57,8 @@ class Veil:
         spec = job.spec
         try:
             args, kwargs = self._call(job)
+            if not any(each.hidden for each in (*args, *kwargs)):
+                return spec
             payload = encode_call(
                 self._codecs.get(spec.content_type),
                 tuple(map(_seen, args)),

@@ -57,8 +57,7 @@ SCAN_BATCH: Final = 1_000
 """The most jobs that `find` looks at for one page."""
 
 PAGE_BYTES: Final = 4 * 1024 * 1024
-"""What may be large about the jobs of one page of `find` or of the journal (see `size_of`), but for
-the last job."""
+"""The jobs of one page of `find` or of the journal (see `size_of`), but for the last one."""
 
 MOST_COUNTED: Final = 10_000
 """Where `lanes` may stop counting the jobs of one lane."""

@@ -5,12 +5,13 @@ What it can do is what its key allows: see the roles in `server/procedures.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
+from ...core.attempts import AttemptRecord
 from ...core.model import Job, NewJob, Receipt
 from ...errors import PayloadTooLarge, StoreUnavailable
 from ..contract import Store
@@ -81,14 +82,10 @@ class RemoteStore:
         return as_sent(jobs, await self._insert(jobs))
 
     async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
-        """In halves, if it is more than the server answers at once."""
-        try:
-            return await self._get(ids)
-        except PayloadTooLarge:
-            if len(ids) < 2:
-                raise
-        middle = len(ids) // 2
-        return {**await self.get(ids[:middle]), **await self.get(ids[middle:])}
+        return await _in_halves(self._get, ids)
+
+    async def attempts(self, ids: Sequence[str]) -> Mapping[str, Sequence[AttemptRecord]]:
+        return await _in_halves(self._attempts, ids)
 
     async def wait(self, queues: Sequence[str], timeout: float) -> None:
         call = CALLS["wait"]
@@ -138,7 +135,7 @@ class RemoteStore:
     risks = remote(Store.risks)
     workers = remote(Store.workers)
     direct = remote(Store.direct)
-    attempts = remote(Store.attempts)
+    _attempts = remote(Store.attempts)
     stats = remote(Store.stats)
     prioritize = remote(Store.prioritize)
     reschedule = remote(Store.reschedule)
@@ -147,3 +144,17 @@ class RemoteStore:
     delete = remote(Store.delete)
     pause = remote(Store.pause)
     resume = remote(Store.resume)
+
+
+async def _in_halves(
+    ask: Callable[[Sequence[str]], Awaitable[Mapping[str, T]]], ids: Sequence[str]
+) -> Mapping[str, T]:
+    """What a server has of these jobs, which may be more than it answers at once."""
+    try:
+        return await ask(ids)
+    except PayloadTooLarge:
+        if len(ids) < 2:
+            raise
+    middle = len(ids) // 2
+    first = await _in_halves(ask, ids[:middle])
+    return {**first, **await _in_halves(ask, ids[middle:])}
