@@ -12,7 +12,7 @@ from windlass import Context, State, Windlass, chain, group
 from windlass.core.codec import JSON, MSGPACK, Codec, decode_call, encode_call, encode_result
 from windlass.core.encrypt import Encrypted
 from windlass.core.model import Job, NewJob, Spec, Transition
-from windlass.errors import CorruptRecord, InvalidOption
+from windlass.errors import CorruptRecord, InvalidOption, WrongState
 from windlass.middleware import Middleware, changed
 from windlass.stores.contract import Store
 from windlass.testing.work import work
@@ -184,7 +184,10 @@ async def test_all_that_a_job_can_do_works_encrypted() -> None:
         chain(group(shop.tell.step("x"), shop.tell.step("y")), _joined(app).step()),
         on_success=shop.tell.step(),
     )
-    await job.asignal("go", "now")
+    for _ in range(2):
+        await job.asignal("go", "now")
+    with pytest.raises(WrongState, match="the first one stays"):
+        await job.asignal("go", "later")
     store = await shop.store()
     await store.put_schedules([*app.registry.schedules.values()])
     (schedule,) = await store.schedules()
@@ -228,8 +231,11 @@ async def test_a_job_that_takes_the_place_of_another_can_be_read(url: str) -> No
     await shop.put(first.id, spec)
     await work(shop.app)
     assert (await shop.get(first.id)).state is State.DEAD
-    with pytest.raises(InvalidOption, match="an id and a unique key"):
-        shop.pay.using(id="mine", unique="bob").call("bob", 1)
+    with pytest.raises(InvalidOption, match="has an id of its own"):
+        shop.pay.using(id="mine", unique="bob", on_conflict="replace").call("bob", 1)
+    mine = await shop.pay.using(id="mine", unique="cyd").aenqueue("cyd", 4)
+    await work(shop.app)
+    assert await mine.aresult() == "cyd has 4"
     await shop.app.aclose()
 
 

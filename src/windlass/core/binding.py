@@ -90,16 +90,19 @@ def end_of_id(unique: str) -> str:
 def with_key_in_id(job: NewJob) -> NewJob:
     """The job under an id by which a job of the same unique key can be told.
 
-    Steps of workflows are known by their ids, and nothing takes their places but themselves.
+    Steps of workflows are known by their ids, and nothing takes their places but themselves. Nor
+    should anything take that of a job whose id was chosen: what does cannot be read there.
     """
     if job.unique is None or job.spec.workflow:
         return job
     end = end_of_id(job.unique)
     if job.id.endswith(end):
         return job
-    if not job.fresh:
+    if job.fresh:
+        return replace(job, id=job.id + end)
+    if job.conflict != "reject":
         raise InvalidOption(
-            f"Job {job.id} cannot have an id and a unique key of its own: with encryption its "
-            "arguments are bound to the one or to the other. Leave one of them out."
+            f"Job {job.id} has an id of its own, and could take the place of another job of its "
+            "unique key, which with encryption only jobs without one can. Leave the id out."
         )
-    return replace(job, id=job.id + end)
+    return job
