@@ -11,8 +11,9 @@ from ..cursor import KEY_TYPES, Cursor, Key, plan
 from .operation import Operation, Row, Statement
 from .rows import TOP_PRIORITY, to_job
 
+FIRST_STEP: Final = 50
 LARGEST_STEP: Final = 200
-"""Jobs that one statement looks at: each may have some megabytes."""
+"""Jobs that one statement looks at, at first and at the most: each may have some megabytes."""
 
 LOWEST: Final = -(2**63)
 HIGHEST: Final = 2**63 - 1
@@ -28,13 +29,14 @@ two can give out places at one moment."""
 
 def find(query: JobQuery) -> Operation[Page]:
     found: list[Job] = []
-    scanned = size = 0
+    scanned = size = read = 0
+    step = FIRST_STEP
     seen: Cursor | None = None
     for state, start in plan(query, TYPES):
         after, more = start, True
         while more:
             room = SCAN_BATCH - scanned if may_skip(query, state) else query.limit - len(found)
-            most = min(room, LARGEST_STEP) + 1
+            most = min(room, step) + 1
             name = "find_finished" if state in FINISHED else f"find_{state}"
             rows = yield Statement(name, _params(query, state, after, most))
             for row in rows:
@@ -42,12 +44,16 @@ def find(query: JobQuery) -> Operation[Page]:
                     return Page(found, seen.encode() if seen else None)
                 scanned += 1
                 job = to_job(row)
+                read += size_of(job)
                 after = _key(state, row, job)
                 seen = Cursor(state, after)
                 if query.matches(job):
                     found.append(brief(job) if query.brief else job)
                     size += size_of(found[-1])
             more = len(rows) == most
+            # What is read at once is no more than about a page either, brief or not.
+            if scanned:
+                step = min(PAGE_BYTES * scanned // read + 1, LARGEST_STEP)
     return Page(found)
 
 
