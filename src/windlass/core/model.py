@@ -309,21 +309,25 @@ def weight(job: Job) -> int:
 
 
 def size_of(job: Job) -> int:
-    """The bytes of a job, about: texts are not encoded for it, and small ones not counted."""
+    """The bytes of a job, about: what is small is not counted one by one."""
     spec = job.spec
     total = SMALL + weight(job)
     for texts in (spec.labels, spec.headers):
         if texts:
-            total += sum(map(len, texts)) + sum(map(len, texts.values()))
+            total += sum(map(_bytes, texts)) + sum(map(_bytes, texts.values()))
     if spec.parents:
-        total += sum(map(len, spec.parents)) + sum(map(len, job.waits_for))
+        total += sum(map(_bytes, spec.parents)) + sum(map(_bytes, job.waits_for))
     if job.mail:
-        total += sum(map(len, job.mail)) + sum(map(len, job.mail.values()))
+        total += sum(map(_bytes, job.mail)) + sum(map(len, job.mail.values()))
     if job.error is not None:
-        total += len(job.error.message) + len(job.error.traceback)
+        total += _bytes(job.error.message) + _bytes(job.error.traceback)
     if job.progress is not None:
-        total += len(job.progress.message)
+        total += _bytes(job.progress.message)
     return total
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def until_heavy(entries: Iterable[Entry], most: int) -> list[Entry]:

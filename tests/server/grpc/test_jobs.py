@@ -12,7 +12,7 @@ from tests.server.grpc.client import Client, Served
 from tests.server.grpc.conftest import Serve
 from windlass import Windlass
 from windlass.core.codec import JSON, MSGPACK, encode_call
-from windlass.core.model import DAY_MS
+from windlass.core.model import DAY_MS, NewJob, Spec
 from windlass.protocol import windlass_pb2 as pb
 from windlass.server.grpc.requests import FIELDS
 from windlass.server.offer import JobRequest
@@ -223,6 +223,20 @@ async def test_results_that_are_too_many_are_refused(serve: Serve) -> None:
     code, said = await client.refusal("Jobs.Get", pb.GetRequest(ids=ids))
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert said.endswith("ask for fewer jobs.")
+
+
+async def test_a_page_is_no_larger_than_clients_take(bare: Served) -> None:
+    spec = Spec("t", b"", labels={"k": "é" * 8_000})
+    await bare.store.insert([NewJob(f"j{n:03}", spec) for n in range(250)])
+    found, cursor = list[str](), ""
+    while True:
+        page = await bare.client("Jobs.List", pb.ListRequest(limit=250, cursor=cursor))
+        assert page.ByteSize() <= 3 * 1024 * 1024 + 1_000
+        found += [job.id for job in page.jobs]
+        cursor = page.cursor
+        if not cursor:
+            break
+    assert found == [f"j{n:03}" for n in range(250)]
 
 
 async def test_jobs_are_listed_page_by_page(client: Client) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
+from itertools import accumulate
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from ...admin.change import CANCEL, Answer, Change, change_jobs, delete
 from ...core.ids import checked_id
@@ -24,6 +28,9 @@ from .requests import states
 from .watching import watched
 
 PAGE: Final = 100
+
+PAGE_BYTES: Final = 3 * 1024 * 1024
+"""What the jobs of a page take at most: clients refuse messages of more than 4 MiB by default."""
 
 MOST_NAMED: Final = 20
 """So many of the jobs that were changed are named in the audit log."""
@@ -76,6 +83,10 @@ class Jobs:
             brief=True,
         )
         page = await call.store.find(query)
+        room = _room([job_message(job, brief=True).ByteSize() for job in page.jobs])
+        if room < len(page.jobs):
+            # A cursor is always at the end of a page.
+            page = await call.store.find(replace(query, limit=room))
         jobs = [job_message(job, brief=True) for job in page.jobs]
         return pb.ListResponse(jobs=jobs, cursor=page.cursor)
 
@@ -91,6 +102,12 @@ class Jobs:
     async def delete(self, call: Call[pb.DeleteRequest]) -> pb.DeleteResponse:
         answer = await _changed(call, delete())
         return pb.DeleteResponse(changed=answer.changed, refused=answer.refused)
+
+
+def _room(sizes: Sequence[int]) -> int:
+    """How many of these messages fit on a page, one at least."""
+    sums = [*accumulate(sizes)]
+    return max(bisect_right(sums, PAGE_BYTES), 1)
 
 
 async def _changed(call: Call[Any], change: Change) -> Answer:
