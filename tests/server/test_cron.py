@@ -166,3 +166,12 @@ async def test_a_timetable_is_explained_before_it_is_used(api: Served) -> None:
     assert len(answer["coming"]) == 5
     for wrong in ({"text": "every day"}, {"text": "0 0 30 2 *"}, {"timezone": "Mars/Base"}):
         assert (await api.get("timetable", params=wrong)).status == 422
+
+
+async def test_large_arguments_are_shown_of_one_schedule_alone(api: Served) -> None:
+    text = "x" * 100_000
+    await put(api, job={"task": "greet", "args": [text]})
+    assert (await api.get("cron/daily")).json["args"] == [text]
+    answer = await api.get("cron")
+    assert answer.json["schedules"][0]["args"] is None
+    assert len(answer.body) < 10_000

@@ -95,3 +95,12 @@ async def test_a_replay_of_what_died_brings_the_workflow_back(
     states = {job["id"]: job["state"] for job in (await api.get(f"workflows/{id}")).json["jobs"]}
     assert states == {f"{id}.1": "completed", f"{id}.2": "pending"}
     assert (await api.get(f"jobs/{id}")).json["state"] == "blocked"
+
+
+async def test_of_a_workflow_that_takes_many_bytes_the_first_jobs_are_shown(
+    api: Served, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = await start(shop)
+    monkeypatch.setattr(workflows, "PAGE_BYTES", 1)
+    shown = (await api.get(f"workflows/{id}")).json
+    assert (len(shown["jobs"]), shown["complete"]) == (1, False)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from ...admin.eyes import Eyes
 from ...admin.moment import iso
 from ...admin.scheduling import Changes, ScheduleInfo, Scheduling
 from ...core.cron import Missed, timetable
-from ...core.model import Job, NewJob
+from ...core.model import UNREADABLE, Job, NewJob
 from ...core.name import checked_name
 from ...core.rebinding import scheduled
 from ...core.schedule import Overlap, Schedule, schedule_of
@@ -23,6 +25,9 @@ from .call import Call, Reply
 from .enqueuing import Stored
 
 TICKS_SHOWN: Final = 5
+
+LARGEST: Final = 4_096
+"""Bytes of arguments that are shown in a list."""
 
 
 class ScheduleView(msgspec.Struct, frozen=True):
@@ -53,7 +58,7 @@ class ScheduleView(msgspec.Struct, frozen=True):
     """what became of that job; null if it is not there any more"""
     args: Sequence[Any] | None
     kwargs: Mapping[str, Any] | None
-    """what its jobs are given; null if that cannot be read"""
+    """what its jobs are given; null if that cannot be read, and in a list if it is large"""
 
 
 class LastRun(msgspec.Struct, frozen=True):
@@ -87,7 +92,7 @@ class ScheduleRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 async def list_schedules(call: Call[None, None]) -> ScheduleList:
     """List the schedules, with their last and next ticks."""
-    return ScheduleList(await _views(call, await call.store.schedules()))
+    return ScheduleList(await _views(call, await call.store.schedules(), LARGEST))
 
 
 async def get_schedule(call: Call[None, None]) -> ScheduleView:
@@ -179,13 +184,23 @@ def _scheduling(call: Call[Any, Any]) -> Scheduling:
     return Scheduling(call.store, call.site.app.registry, call.site.app.codecs)
 
 
-async def _views(call: Call[Any, Any], schedules: Sequence[Schedule]) -> list[ScheduleView]:
+async def _views(
+    call: Call[Any, Any], schedules: Sequence[Schedule], largest: float = inf
+) -> list[ScheduleView]:
+    """Schedules as they are shown; of arguments that take more than `largest` bytes nothing."""
     scheduling, eyes = _scheduling(call), call.site.eyes
     now = await call.store.now()
     jobs = await get_all(call.store, [each.job for each in schedules if each.job])
     return [
-        _view(each, scheduling.info(each, now), jobs.get(each.job), eyes, now) for each in schedules
+        _view(_lighter(each, largest), scheduling.info(each, now), jobs.get(each.job), eyes, now)
+        for each in schedules
     ]
+
+
+def _lighter(schedule: Schedule, largest: float) -> Schedule:
+    if len(schedule.spec.payload) <= largest:
+        return schedule
+    return replace(schedule, spec=replace(schedule.spec, payload=b"", content_type=UNREADABLE))
 
 
 def _view(

@@ -10,9 +10,10 @@ import msgspec
 from ...admin.record import FullRecord, JobRecord, record
 from ...admin.workflow import cancel_workflow, jobs_of, retry_workflow
 from ...client import get_job
-from ...core.model import JobQuery
+from ...core.model import JobQuery, brief, size_of
 from ...core.states import State
 from ...members import declared, members
+from ...stores.contract import PAGE_BYTES
 from ...workflows.outline import JUDGE
 from .call import Call
 from .jobs import JobPage, Limit, asked_queue, id_in, listed
@@ -73,12 +74,13 @@ async def list_workflows(call: Call[WorkflowsQuery, None]) -> JobPage:
 async def get_workflow(call: Call[None, None]) -> WorkflowView:
     """Show a workflow and its jobs."""
     id = id_in(call)
-    codecs, jobs = call.site.app.codecs, list[JobRecord]()
+    codecs, jobs, size = call.site.app.codecs, list[JobRecord](), 0
     judge = await get_job(call.store, id)
     async for job in members(call.store, id, declared(codecs, judge)):
-        if len(jobs) == MOST_SHOWN:
+        if len(jobs) == MOST_SHOWN or size >= PAGE_BYTES:
             return WorkflowView(shown(call.site, judge), jobs, False)
         jobs.append(record(job))
+        size += size_of(brief(job))
     return WorkflowView(shown(call.site, judge), jobs, True)
 
 
