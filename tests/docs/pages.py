@@ -10,7 +10,8 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-LANGUAGES = {"python", "sh", "sql", "text", "toml", "mermaid", "js", ""}
+LANGUAGES = {"python", "sh", "sql", "text", "toml", "mermaid", "js", "console", ""}
+"""`console` has commands of other programs, which nobody runs here."""
 
 KEPT = re.compile(r"(?P<name>[A-Z_]+)=\$\((?P<command>windlass .+)\)")
 """A command whose output a shell is to keep."""

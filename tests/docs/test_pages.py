@@ -11,7 +11,14 @@ from tests.docs.pages import LANGUAGES, PAGES, ROOT, blocks, name_of, prose
 from tests.docs.session import Session
 
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=name_of)
-RUNNABLE = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
+BY_HAND = {"docs/howto/other-languages.md"}
+"""Pages that are followed in a shell alone."""
+
+RUNNABLE = [
+    page
+    for page in PAGES
+    if name_of(page) in BY_HAND or any(block.language == "python" for block in blocks(page))
+]
 
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 

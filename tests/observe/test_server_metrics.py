@@ -20,7 +20,7 @@ from windlass.observe.catalogue import METRICS, PREFIX
 from windlass.observe.events import Events
 from windlass.observe.ledger import OTHER, Ledger
 from windlass.server.meter import MOST_QUEUES, MOST_WORKERS, Meter
-from windlass.server.work import Failing, Work
+from windlass.server.work import Failing
 from windlass.stores.memory import MemoryStore
 from windlass.stores.observed import observed
 from windlass.testing.faults import FaultyStore
@@ -84,7 +84,7 @@ async def test_it_counts_what_it_enqueues(app: Windlass, server: Served) -> None
 async def test_it_counts_what_workers_in_other_languages_have_done(
     app: Windlass, server: Served
 ) -> None:
-    store, desk = server.site.store, Work(server.site)
+    store, desk = server.site.store, server.site.workers.work
     await store.insert([NewJob(f"job-{n}", Spec("elsewhere", b"")) for n in range(4)])
     jobs = await store.claim({"default": 4}, 4, 60_000, "a worker")
     await desk.ack(store, [(jobs[0].lease, None), (jobs[1].lease, None)])
@@ -101,7 +101,7 @@ async def test_it_counts_what_workers_in_other_languages_have_done(
 
 async def test_the_store_is_told_what_a_server_has_counted(app: Windlass) -> None:
     async with served(app) as server:
-        store, desk = server.site.store, Work(server.site)
+        store, desk = server.site.store, server.site.workers.work
         await store.insert([NewJob("job", Spec("elsewhere", b""))])
         [job] = await store.claim({"default": 1}, 1, 60_000, "a worker")
         await desk.ack(store, [(job.lease, None)])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tests.server.hosting import PATIENCE, Hosted, hosting
 from tests.server.shop import Shop
 from windlass.config import ServerSettings
 from windlass.core.apikey import new_key
-from windlass.errors import ConfigError, MissingExtra
+from windlass.errors import ConfigError, JobCancelled, MissingExtra
 from windlass.server import Caller, Dashboard, dashboard
 from windlass.server.farewell import Farewell
 
@@ -80,6 +81,26 @@ async def test_below_a_path_of_a_starlette_app(shop: Shop) -> None:
         headers = {"X-API-Key": new_key(["read"]).text}
         assert (await site.post(f"{API}/jobs", json=job, headers=headers))[0] == 401
     assert not [each for each in asyncio.all_tasks() if "Keyring" in repr(each)]
+
+
+async def test_workers_in_other_languages_are_served_below_a_path_too(shop: Shop) -> None:
+    store = await shop.client.store()
+    made = new_key(["work"])
+    await store.put_keys([made.key])
+    add = shop.tasks["add"].using(queue="default")
+    late = await add.using(id="late", expires_at=datetime(2001, 1, 1, tzinfo=UTC)).aenqueue(1)
+    await add.using(id="sum").aenqueue(1)
+    async with hosting(starlette(dashboard(shop))) as site:
+        headers = {"X-API-Key": made.text}
+        order = {"worker": "w", "queues": ["default"], "limit": 2}
+        status, body = await site.post(f"{API}/work/fetch", json=order, headers=headers)
+        (job,) = json.loads(body)["jobs"]
+        assert (status, job["id"], job["args"]) == (200, "sum", [1])
+        done = {"jobs": [{"id": "sum", "fence": job["fence"], "result": 3}]}
+        assert (await site.post(f"{API}/work/ack", json=done, headers=headers))[0] == 200
+        # What no worker is to run is ended by the dashboard itself.
+        with pytest.raises(JobCancelled):
+            await late.aresult(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("authorize", [by_cookie, by_cookie_later])

@@ -280,7 +280,8 @@ def test_every_route_was_thought_of() -> None:
     elsewhere = {
         "search_history", "get_past", "metrics", "carry_out", "log_in", "log_out", "get_me",
         "get_overview", "get_stats", "get_trends", "quiet_worker", "resume_worker", "stop_worker",
-        "export_dead",
+        "export_dead", "fetch_jobs", "extend_leases", "ack_jobs", "nack_jobs", "release_jobs",
+        "report_progress", "keep_checkpoints", "register_worker", "remove_worker",
     }  # fmt: skip
     nothing = {"explain_timetable", "list_tasks", "openapi", "reference", "livez", "readyz"}
     assert {row.name for row in ROUTES} == tried | elsewhere | nothing

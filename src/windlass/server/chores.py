@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ..app import Windlass
 from ..config import WorkerSettings
 from ..core.clock import to_ms
 from ..core.model import UNREADABLE, Job, Lease, Transition
@@ -17,7 +18,9 @@ from ..core.outcome import Unknown, decide, has_expired
 from ..errors import CorruptRecord
 from ..middleware import Stack
 from ..observe.joblog import JobLog
+from ..observe.ledger import Ledger
 from ..observe.logs import NOTHING
+from ..stores.contract import Store
 from ..task import Registry
 from ..worker.acker import Acker
 from ..worker.attempt import Surroundings
@@ -32,7 +35,6 @@ from ..worker.signals import StoredSignals
 from ..worker.transactions import Transactions
 from ..worker.workflows import StoredWorkflows
 from .checked import SERVED_TASKS
-from .site import Site
 
 WORKER: Final = "server"
 """Who ran an attempt, where the claim does not say."""
@@ -46,15 +48,13 @@ LAST_WORDS: Final = 5.0
 class Chores:
     """Runs jobs of Windlass itself, for as long as the server runs."""
 
-    def __init__(self, site: Site) -> None:
-        store, codecs = site.store, site.app.codecs
-        max_result = site.offers.max_payload
+    def __init__(self, app: Windlass, store: Store, ledger: Ledger, max_result: int) -> None:
+        codecs, events = app.codecs, app.registry.events
         self._store = store
         self._codecs = codecs
         self._patience = to_ms(WorkerSettings().unknown_patience)
         self._hand = Hand()
         self._reporter = Reporter(store)
-        events = site.app.registry.events
         self._logbook = Logbook(
             store,
             self._hand,
@@ -63,7 +63,7 @@ class Chores:
             NOTHING,
             lambda claim: self._runner.runs(claim),
         )
-        self._acker = Acker(store, self._hand, self._reporter, events, site.ledger, self._logbook)
+        self._acker = Acker(store, self._hand, self._reporter, events, ledger, self._logbook)
         self._heartbeat = Heartbeat(store, LEASE, self._hand, self._lose, events)
         self.workflows = StoredWorkflows(store, codecs, Registry())
         self._runner = Runner(
@@ -83,7 +83,7 @@ class Chores:
                 StoredSignals(store, codecs),
                 events,
                 self._logbook,
-                JobLog(0, site.ledger.completed),
+                JobLog(0, ledger.completed),
             ),
             self._acker,
         )

@@ -61,6 +61,10 @@ class Fetches:
         """Take jobs back from a worker that has not got them."""
         self._handout.give_back(jobs)
 
+    def fail(self, job: Job, error: Exception) -> None:
+        """End a claimed job as if its handler had raised."""
+        self._handout.fail(job, error)
+
     def release(self) -> None:
         """Let nobody wait any longer, and nobody begin."""
         self._draining = True

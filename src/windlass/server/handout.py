@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..core.codec import decode_call, encode_call
+from ..core.codec import Codecs, decode_call, encode_call
 from ..core.model import Job
 from ..core.outcome import Released, decide
 from ..core.retry import DEFAULT_RETRY
@@ -18,14 +18,13 @@ from ..errors import Fatal, UnencodableValue
 from ..worker.attempt import failed
 from ..workflows.outline import KEYS
 from .chores import Chores
-from .site import Site
 
 
 class Handout:
     """Makes claimed jobs ready to be handed over, and gives back those that cannot be."""
 
-    def __init__(self, site: Site, chores: Chores) -> None:
-        self._codecs = site.app.codecs
+    def __init__(self, codecs: Codecs, chores: Chores) -> None:
+        self._codecs = codecs
         self._chores = chores
 
     async def ready(self, jobs: Sequence[Job], most: int) -> list[Job]:
@@ -53,6 +52,10 @@ class Handout:
         for job in jobs:
             self._chores.end(job, decide(job, Released()))
 
+    def fail(self, job: Job, error: Exception) -> None:
+        """End a claimed job by an error, as a worker in Python does."""
+        self._chores.end(job, failed(job, error, DEFAULT_RETRY))
+
     async def _whole(self, job: Job) -> Job | None:
         """The job with the results of its parents among its arguments; None if that cannot be."""
         spec = job.spec
@@ -65,10 +68,9 @@ class Handout:
             args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
             payload = encode_call(codec, (*inputs, *args), kwargs, job.id, spec.task)
         except UnencodableValue as error:
-            fatal = Fatal(f"the results of other jobs cannot be its arguments: {error}")
-            self._chores.end(job, failed(job, fatal, DEFAULT_RETRY))
+            self.fail(job, Fatal(f"the results of other jobs cannot be its arguments: {error}"))
         except Exception as error:
-            self._chores.end(job, failed(job, error, DEFAULT_RETRY))
+            self.fail(job, error)
         else:
             return replace(job, spec=replace(spec, payload=payload))
         return None

@@ -143,11 +143,13 @@ class _Parts:
                 )
         for service in self._services:
             service.start()
+        self._site.workers.start()
         self._farewell.listen()
 
     async def stop(self) -> None:
         self._farewell.forget()
         self._part()
+        await self._site.workers.stop()
         for service in reversed(self._services):
             await service.stop()
         self._site.audit.close()
@@ -156,3 +158,4 @@ class _Parts:
         """Let nobody wait any longer, or the app around could not stop."""
         self._site.draining.set()
         self._site.watcher.release()
+        self._site.workers.release()

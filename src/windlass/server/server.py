@@ -8,7 +8,8 @@ Stopped the other way round:
 1. it says that it is not ready, so that a balancer sends nothing more, and nobody waits any longer:
    long-polls answer, streams end;
 2. both APIs take no more connections and finish what is under way, for `shutdown_timeout` seconds;
-3. pulse, watcher, keys and upkeep end, and leadership is given up for another one to take.
+3. what was claimed for workers that have left is given back;
+4. pulse, watcher, keys and upkeep end, and leadership is given up for another one to take.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class Server:
             await self.site.keyring.load()
             for service in self._services:
                 service.start()
+            self.site.workers.start()
             await self._http.start()
             if self._grpc is not None:
                 await self._grpc.start()
@@ -68,10 +70,12 @@ class Server:
     async def stop(self) -> None:
         self.site.draining.set()
         self.site.watcher.release()
+        self.site.workers.release()
         apis = [self._http.stop()]
         if self._grpc is not None:
             apis.append(self._grpc.stop(self.site.settings.shutdown_timeout))
         await asyncio.gather(*apis)
+        await self.site.workers.stop()
         for service in reversed(self._services):
             await service.stop()
         self.site.audit.close()

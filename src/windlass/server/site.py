@@ -25,6 +25,7 @@ from .pulse import Pulse
 from .scope import scoped
 from .throttle import Throttle
 from .watch import Watcher
+from .workers import Workers
 
 Authorize = Callable[[Request], Awaitable[Caller | None] | Caller | None]
 """Tells who makes a request; None is nobody that may."""
@@ -49,6 +50,8 @@ class Site(NamedTuple):
     pulse: Pulse
     meter: Meter
     ledger: Ledger
+    workers: Workers
+    """serves workers in other languages"""
     draining: asyncio.Event
     """set when the server is about to stop: nobody is to wait for anything any more"""
     lookout: Lookout[panorama.Panorama]
@@ -88,6 +91,7 @@ async def make_site(
     # First: calls of a store are told only to those who listen when it is opened.
     app.observe(meter.metrics)
     store = await app.client.store()
+    offers = Offers(app, has_tasks=has_tasks)
     return Site(
         app,
         has_tasks,
@@ -96,11 +100,12 @@ async def make_site(
         Keyring(store, settings),
         Throttle(settings.limit),
         Audit(settings.audit_log),
-        Offers(app, has_tasks=has_tasks),
+        offers,
         Watcher(store),
         Pulse(store),
         meter,
         ledger,
+        Workers(app, store, ledger, offers.max_payload),
         asyncio.Event(),
         Lookout(panorama.take, panorama.LASTS),
         Lookout(trend.take, trend.LASTS),

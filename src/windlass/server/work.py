@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from ..app import Windlass
 from ..core.attempts import KEEP_ATTEMPTS, failed_attempt
+from ..core.binding import RESULT
 from ..core.clock import system_clock
-from ..core.codec import decode_result, too_large
+from ..core.codec import decode_result, encode_result, too_large
 from ..core.context import MAX_NOTE
 from ..core.model import Failure, Job, Lease, Progress, Transition
 from ..core.outcome import (
@@ -25,19 +27,29 @@ from ..core.outcome import (
     decide,
     failure_from,
 )
+from ..core.protobuf import PROTOBUF
 from ..core.retry import DEFAULT_RETRY
 from ..core.states import State
 from ..errors import CorruptRecord, InvalidOption, StoreError
 from ..members import get_all
 from ..observe import joblog
-from ..observe.ledger import NOT_RUN
+from ..observe.ledger import NOT_RUN, Ledger
 from ..stores.contract import Store
 from ..worker.results import encoded
-from .site import Site
 
 log = logging.getLogger("windlass")
 
 UNNAMED: Final = "Error"
+
+
+class Plain(NamedTuple):
+    """A result or a checkpoint that is still to be written, in the content type of its job."""
+
+    value: Any
+
+
+Record = bytes | Plain
+"""As it is stored, or as a value."""
 
 
 class Failing(NamedTuple):
@@ -55,19 +67,19 @@ class Failing(NamedTuple):
 class Work:
     """Finishes jobs for workers; `store` is always the one that the caller may see."""
 
-    def __init__(self, site: Site) -> None:
-        self._codecs = site.app.codecs
-        self._registry = site.app.registry
-        self._max_result = site.offers.max_payload
-        self._store = site.store
-        self._ledger = site.ledger
+    def __init__(self, app: Windlass, store: Store, ledger: Ledger, max_result: int) -> None:
+        self._codecs = app.codecs
+        self._registry = app.registry
+        self._max_result = max_result
+        self._store = store
+        self._ledger = ledger
 
     async def extend(self, store: Store, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         """Hold leases for `lease` milliseconds from now; the ids that were still held."""
         return await store.renew(_last(leases), lease) if leases else frozenset()
 
     async def ack(
-        self, store: Store, results: Sequence[tuple[Lease, bytes | None]]
+        self, store: Store, results: Sequence[tuple[Lease, Record | None]]
     ) -> frozenset[str]:
         """Complete jobs; the ids that are. Once more with the same lease changes nothing."""
         given = dict(results)
@@ -75,10 +87,7 @@ class Work:
         moves = []
         for lease, job in found:
             if job.state is State.ACTIVE:
-                result = given[lease]
-                self._check(job, result, "result")
-                result = self._written(job, result)
-                moves.append(decide(job, Succeeded(result)))
+                moves.append(decide(job, Succeeded(self._result(job, given[lease]))))
         return await self._finish(store, moves, found, (State.COMPLETED,))
 
     async def nack(self, store: Store, failures: Sequence[Failing]) -> frozenset[str]:
@@ -116,6 +125,11 @@ class Work:
         moves = [decide(job, outcome) for _, job in found if job.state is State.ACTIVE]
         return await self._finish(store, moves, found)
 
+    async def holding(self, store: Store, leases: Sequence[Lease]) -> frozenset[str]:
+        """The ids whose leases hold; `extend` tells the same and changes it."""
+        found = await _found(store, leases)
+        return frozenset(job.id for _, job in found if job.state is State.ACTIVE)
+
     async def report(self, store: Store, reports: Sequence[tuple[Lease, Progress]]) -> None:
         """Note how far attempts have come."""
         last = {lease: _checked(progress) for lease, progress in reports}
@@ -123,14 +137,12 @@ class Work:
             await store.report(list(last.items()))
 
     async def checkpoint(
-        self, store: Store, states: Sequence[tuple[Lease, bytes]]
+        self, store: Store, states: Sequence[tuple[Lease, Record]]
     ) -> frozenset[str]:
         """Keep what attempts leave for the next one; the ids whose lease still held."""
         given = dict(states)
         found = await _found(store, given)
-        for lease, job in found:
-            self._check(job, given[lease], "checkpoint")
-        kept = [(lease, given[lease]) for lease, _ in found]
+        kept = [(lease, self._record(job, given[lease], "checkpoint")) for lease, job in found]
         return await store.checkpoint(kept) if kept else frozenset()
 
     async def _finish(
@@ -160,17 +172,26 @@ class Work:
                 job, move if move.id in held else None, NOT_RUN if move.refund else seconds
             )
 
-    def _check(self, job: Job, record: bytes | None, what: str) -> None:
-        """Raise for a record that nobody could read afterwards."""
-        if record is None:
-            return
+    def _result(self, job: Job, given: Record | None) -> bytes | None:
+        """What is to be stored, which is something even for None where results are encrypted."""
+        if given is not None:
+            return self._record(job, given, RESULT)
+        try:
+            codec = self._codecs.get(job.spec.content_type)
+        except CorruptRecord:
+            return None
+        return encoded(job, codec, None, self._max_result)
+
+    def _record(self, job: Job, given: Record, what: str) -> bytes:
+        """What is to be stored; raises for what nobody could read afterwards."""
+        record = self._written(job, given.value, what) if isinstance(given, Plain) else given
         if len(record) > self._max_result:
             raise too_large(f"The {what}s of {job.task}", record, self._max_result)
         try:
             codec = self._codecs.get(job.spec.content_type)
         except CorruptRecord:
             # A codec of the producer's own: whoever could read the job can write it.
-            return
+            return record
         try:
             decode_result(codec, record, what, job.id, job.task)
         except CorruptRecord as error:
@@ -178,16 +199,20 @@ class Work:
                 f"The {what} of job {job.id} is not one in {codec.name}, which is [1, value]: "
                 f"{error}"
             ) from None
+        return record
 
-    def _written(self, job: Job, result: bytes | None) -> bytes | None:
-        """The result, which is there even if it is None where results are encrypted."""
-        if result is not None:
-            return result
+    def _written(self, job: Job, value: Any, what: str) -> bytes:
+        content_type = job.spec.content_type
         try:
-            codec = self._codecs.get(job.spec.content_type)
+            codec = self._codecs.get(content_type)
         except CorruptRecord:
-            return None
-        return encoded(job, codec, None, self._max_result)
+            codec = PROTOBUF
+        if codec is PROTOBUF:
+            raise InvalidOption(
+                f"The {what} of job {job.id} is to be in {content_type}, which the server cannot "
+                "write: give it as payload, in base64."
+            )
+        return encode_result(codec, value, what, job.id, job.task)
 
     def _after(self, job: Job, failing: Failing) -> Transition:
         failure = failure_from(failing.kind or UNNAMED, failing.message, failing.traceback)

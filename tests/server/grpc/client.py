@@ -151,13 +151,16 @@ class Served:
     async def start(self) -> None:
         await self.site.keyring.load()
         self.site.watcher.start()
+        self.site.workers.start()
         await self.server.start()
 
     async def stop(self) -> None:
         """As `server/server.py` does."""
         self.site.draining.set()
         self.site.watcher.release()
+        self.site.workers.release()
         await self.server.stop(self.site.settings.shutdown_timeout)
+        await self.site.workers.stop()
         await self.site.watcher.stop()
 
     async def new_key(self, *roles: str, **options: Any) -> str:
@@ -222,7 +225,7 @@ async def stands(served: Served, number: int) -> None:
     """Wait until so many stand in line."""
 
     async def standing() -> bool:
-        lines = served.server._fetches._lines.values()
+        lines = served.site.workers.fetches._lines.values()
         return sum(len(line._waiting) for line in lines) == number
 
     await until(standing)

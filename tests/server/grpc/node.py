@@ -41,12 +41,11 @@ def installed() -> Path:
 class NodeWorker:
     """One process of it."""
 
-    def __init__(self, folder: Path, port: int, **environ: str) -> None:
-        places = {"WINDLASS_GRPC": f"127.0.0.1:{port}", "WINDLASS_PROTO": str(PROTO)}
+    def __init__(self, folder: Path, program: str = "worker.mjs", **environ: str) -> None:
         self.process = subprocess.Popen(
-            [binary("node"), "worker.mjs"],
+            [binary("node"), program],
             cwd=folder,
-            env=os.environ | places | environ,
+            env=os.environ | environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -58,6 +57,13 @@ class NodeWorker:
         said, _ = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, said
         return said
+
+    def freeze(self) -> None:
+        """Let it do nothing more, with its connections open."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         self.process.kill()

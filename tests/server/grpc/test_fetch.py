@@ -176,7 +176,7 @@ async def test_what_was_claimed_for_a_worker_that_has_left_is_released(
     call.cancel()
 
     async def noticed() -> bool:
-        return bool(served.server._fetches._under_way)
+        return bool(served.site.workers.fetches._under_way)
 
     await (stands(served, 0) if in_line else until(noticed))
     held, store.held = store.held, None

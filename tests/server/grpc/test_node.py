@@ -10,7 +10,7 @@ import pytest
 
 from tests.app.engines import sqlite_in
 from tests.server.grpc.client import Served, until
-from tests.server.grpc.node import NodeWorker, example
+from tests.server.grpc.node import PROTO, NodeWorker, example
 from tests.servers.server import Server
 from windlass.core.states import FINISHED, State
 from windlass.core.workers import WorkerInfo
@@ -39,7 +39,8 @@ async def start(stored: Served, tmp_path: Path) -> AsyncIterator[Start]:
     with example(tmp_path) as folder:
 
         def start(**environ: str) -> NodeWorker:
-            workers.append(NodeWorker(folder, stored.port, WINDLASS_KEY=stored_key, **environ))
+            places = {"WINDLASS_GRPC": f"127.0.0.1:{stored.port}", "WINDLASS_PROTO": str(PROTO)}
+            workers.append(NodeWorker(folder, WINDLASS_KEY=stored_key, **places, **environ))
             return workers[-1]
 
         yield start

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.docs.pages import ROOT, blocks, page, table
 from tests.server.grpc.node import EXAMPLE
 from windlass.server.grpc.gate import CODES
@@ -23,16 +25,20 @@ def test_the_statuses_are_real_ones() -> None:
     assert {row[0].strip("`") for row in rows} < {code.name for code in CODES.values()}
 
 
-def test_the_code_that_is_shown_is_that_of_the_example() -> None:
-    example = (EXAMPLE / "worker.mjs").read_text("utf-8")
+PROGRAMS = ("worker.mjs", "http_worker.mjs")
+
+
+def test_the_code_that_is_shown_is_that_of_an_example() -> None:
+    examples = [(EXAMPLE / name).read_text("utf-8") for name in PROGRAMS]
     shown = [block for block in blocks(ROOT / HOWTO) if block.language == "js"]
     assert len(shown) > 3
     for block in shown:
-        assert block.text in example, f"{HOWTO}:{block.line}"
+        assert any(block.text in example for example in examples), f"{HOWTO}:{block.line}"
 
 
-def test_the_example_is_as_short_as_it_is_said_to_be() -> None:
-    example = (EXAMPLE / "worker.mjs").read_text("utf-8")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_example_is_as_short_as_it_is_said_to_be(name: str) -> None:
+    example = (EXAMPLE / name).read_text("utf-8")
     code = [line for line in example.splitlines() if line.strip() and not line.startswith("//")]
     assert len(code) < 100
 

@@ -9,8 +9,8 @@ from grpc import aio
 
 from ...stores.contract import Store
 from ..caller import Caller
-from ..faults import TooLarge
 from ..site import Site
+from ..worker_requests import refuse_too_many
 
 R = TypeVar("R")
 
@@ -43,9 +43,7 @@ class Call(Generic[R]):
 
     def bound(self, number: int, what: str) -> None:
         """Refuse more than a server takes in one request."""
-        most = self.site.settings.max_batch
-        if number > most:
-            raise TooLarge(f"A request has at most {most:,} {what}, and this one has {number:,}.")
+        refuse_too_many(number, self.site.settings.max_batch, what)
 
     def audit(self, action: str, **target: Any) -> None:
         """Note a change that was made; a refusal is noted without being asked."""

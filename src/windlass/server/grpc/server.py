@@ -14,11 +14,7 @@ from grpc_reflection.v1alpha import reflection_pb2  # type: ignore[import-untype
 from ...config import ServerSettings
 from ...errors import ConfigError
 from ...protocol import windlass_pb2
-from ..chores import Chores
-from ..fetch import Fetches
-from ..handout import Handout
 from ..site import Site
-from ..work import Work as Desk
 from .gate import Gate
 from .health import Health
 from .jobs import Jobs
@@ -37,8 +33,6 @@ class GrpcServer:
 
     def __init__(self, site: Site) -> None:
         self._settings = site.settings
-        self._chores = Chores(site)
-        self._fetches = Fetches(site.store, Handout(site, self._chores))
         own = windlass_pb2.DESCRIPTOR.services_by_name
         jobs, work = own["Jobs"], own["Work"]
         health = health_pb2.DESCRIPTOR.services_by_name["Health"]
@@ -46,7 +40,7 @@ class GrpcServer:
         names = [each.full_name for each in (jobs, work, health, mirror)]
         services: dict[ServiceDescriptor, object] = {
             jobs: Jobs(site),
-            work: Work(self._fetches, Desk(site)),
+            work: Work(site.workers),
             health: Health(names[:2], site.draining),
             mirror: Reflection(names),
         }
@@ -73,17 +67,13 @@ class GrpcServer:
                 f"Nothing can listen for gRPC on {place}: another program may have the port, or "
                 "the host is not of this machine; choose others by --grpc-port and --host."
             ) from None
-        self._chores.start()
         await server.start()
         self._server = server
 
     async def stop(self, grace: float) -> None:
-        """Let nobody wait, finish what is under way within `grace` seconds, write what is left."""
-        self._fetches.release()
+        """Finish what is under way within `grace` seconds."""
         if self._server is not None:
             await self._server.stop(grace)
-        await self._fetches.stop()
-        await self._chores.stop()
 
 
 def _credentials(settings: ServerSettings) -> grpc.ServerCredentials:

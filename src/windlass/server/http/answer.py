@@ -47,7 +47,7 @@ def encoded(value: Any, status: int, headers: Mapping[bytes, bytes]) -> Whole:
         return Whole(status, value.content_type.encode(), value.data, value.headers)
     extra: Headers = ()
     if isinstance(value, Reply):
-        value, status, extra = value
+        value, status, extra, _ = value
     if value is None:
         return Whole(HTTPStatus.NO_CONTENT, b"", b"", extra)
     data = msgspec.json.encode(value)

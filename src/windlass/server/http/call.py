@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from ...stores.contract import Store
@@ -82,6 +82,8 @@ class Reply(NamedTuple):
     value: Any
     status: int
     headers: Headers = ()
+    unsent: Callable[[], None] | None = None
+    """what to do if the client has left before it could be answered"""
 
 
 class Binary(NamedTuple):

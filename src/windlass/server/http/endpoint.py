@@ -30,7 +30,7 @@ from .answer import (
     sent_directly,
 )
 from .body import Body, Disconnected, Query, Receive, read_body
-from .call import AUDITED, Call, Events, Headers, Lines, Scope, address_of
+from .call import AUDITED, Call, Events, Headers, Lines, Reply, Scope, address_of
 from .deadline import Deadline, Overdue
 from .direct import direct_of
 from .door import Door
@@ -73,7 +73,11 @@ class Endpoint:
                 join(scope["headers"])
             call = await self._call(caller, scope, receive, headers, path)
             value = await self._carry_out(call, receive)
-            status = await self._answer(value, scope, headers, receive, send)
+            try:
+                status = await self._answer(value, scope, headers, receive, send)
+            except BaseException:
+                _take_back(value)
+                raise
         except Disconnected:
             status = 499
         except asyncio.CancelledError:
@@ -185,15 +189,25 @@ async def _attended(answer: Awaitable[Any], receive: Receive) -> Any:
     leaving = asyncio.ensure_future(_left(receive))
     try:
         await asyncio.wait((waiting, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if waiting.done():
-            return waiting.result()
-        raise Disconnected
+        if not waiting.done():
+            raise Disconnected
+        value = waiting.result()
+        if leaving.done():
+            _take_back(value)
+            raise Disconnected
+        return value
     finally:
         for task in (waiting, leaving):
             task.cancel()
             # What the one that matters came to was taken from it above; nobody waits for the other.
             with suppress(asyncio.CancelledError, Exception):
                 await task
+
+
+def _take_back(value: Any) -> None:
+    """Undo what an answer stands for that nobody gets."""
+    if isinstance(value, Reply) and value.unsent is not None:
+        value.unsent()
 
 
 async def _left(receive: Receive) -> None:

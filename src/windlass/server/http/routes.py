@@ -28,12 +28,13 @@ from . import (
     queues,
     stats,
     tasks,
+    work,
     workflows,
 )
 from .enqueuing import Stored
 from .route import ANY, PUBLIC, Route, route
 
-READ, ENQUEUE, OPERATE = Role.READ, Role.ENQUEUE, Role.OPERATE
+READ, ENQUEUE, WORK, OPERATE = Role.READ, Role.ENQUEUE, Role.WORK, Role.OPERATE
 V1: Final = "/api/v1"
 
 _STORED: Final = {201: Stored, 200: Stored}
@@ -96,6 +97,16 @@ ROUTES: Final[tuple[Route, ...]] = (
     route("POST", f"{V1}/workers/{{id}}/quiet", OPERATE, crew.quiet_worker),
     route("POST", f"{V1}/workers/{{id}}/resume", OPERATE, crew.resume_worker),
     route("POST", f"{V1}/workers/{{id}}/stop", OPERATE, crew.stop_worker),
+    # Whoever leaves while jobs are claimed for it gives them back, so these are attended.
+    route("POST", f"{V1}/work/fetch", WORK, work.fetch_jobs, longest=5.0),
+    route("POST", f"{V1}/work/extend", WORK, work.extend_leases),
+    route("POST", f"{V1}/work/ack", WORK, work.ack_jobs),
+    route("POST", f"{V1}/work/nack", WORK, work.nack_jobs),
+    route("POST", f"{V1}/work/release", WORK, work.release_jobs),
+    route("POST", f"{V1}/work/progress", WORK, work.report_progress),
+    route("POST", f"{V1}/work/checkpoint", WORK, work.keep_checkpoints),
+    route("POST", f"{V1}/work/register", WORK, work.register_worker),
+    route("POST", f"{V1}/work/leave", WORK, work.remove_worker),
     route("GET", f"{V1}/limits", READ, crew.list_limits),
     route("GET", f"{V1}/tasks", READ, tasks.list_tasks),
     route("GET", f"{V1}/workflows", READ, workflows.list_workflows),
