@@ -9,7 +9,7 @@ import pytest
 from tests.app.engines import sqlite_in
 from tests.server.conftest import Serve
 from tests.server.grpc.node import EXAMPLE, NodeWorker
-from tests.server.http_worker import until
+from tests.server.http_worker import HttpWorker, stands, until
 from tests.server.serving import Served
 from windlass import Windlass
 from windlass.core.model import Job
@@ -138,3 +138,25 @@ async def test_a_cancelled_job_is_stopped(api: Served, start: Start, producer: s
     await api.store.cancel([endless])
     after = await api.enqueue("add", 1, 1, key=producer)
     assert await ended(api, after) is State.COMPLETED
+
+
+async def test_one_that_is_frozen_while_it_fetches_loses_its_job_once(
+    api: Served, start: Start, producer: str
+) -> None:
+    frozen = start(LEASE="1", CONCURRENCY="2")
+    id = await api.enqueue("nap", 600_000, max_retries=1, key=producer)
+    before = await held(api, id)
+    await stands(api, 1)
+    frozen.freeze()
+    other = HttpWorker(api, "other", key=await api.add_key("work"))
+    fetching = asyncio.ensure_future(other.fetch(wait=14))
+    await until(rescuer(api).rescue)
+    assert [each["id"] for each in await fetching] == [id]
+    after = await job(api, id)
+    assert (after.worker, after.lost, after.attempt) == ("other", 1, 1)
+    assert after.fence > before.fence
+    frozen.thaw()
+    # What it says by now counts for nothing, and it works on.
+    late = await api.enqueue("add", 1, 1, key=producer)
+    assert await ended(api, late) is State.COMPLETED
+    assert (await job(api, id)).worker == "other"

@@ -27,13 +27,13 @@ class Waiter(Generic[Q, A]):
 class Line(Generic[Q, A]):
     """Asks for the first who waits, again after each sleep, until nobody waits.
 
-    An answer of nothing means that there is nothing for anybody. What was got for one who has
-    left is given back.
+    An answer of nothing means that there is nothing for anybody, and None that this one is to
+    wait no longer. What was got for one who has left is given back.
     """
 
     def __init__(
         self,
-        ask: Callable[[Q], Awaitable[Sequence[A]]],
+        ask: Callable[[Q], Awaitable[Sequence[A] | None]],
         sleep: Callable[[], Awaitable[None]],
         give_back: Callable[[Sequence[A]], None],
         over: Callable[[], Any],
@@ -103,9 +103,9 @@ class Line(Generic[Q, A]):
         found = await self._ask(waiter.question)
         waiter.is_asking = False
         if waiter.answer.done():
-            self._give_back(found)
-        elif found or waiter.is_late or self._released:
-            waiter.answer.set_result(found)
+            self._give_back(found or ())
+        elif found or found is None or waiter.is_late or self._released:
+            waiter.answer.set_result(found or ())
         else:
             return False
         self._waiting.pop(waiter, None)

@@ -36,6 +36,7 @@ from ..observe import joblog
 from ..observe.ledger import NOT_RUN, Ledger
 from ..stores.contract import Store
 from ..worker.results import encoded
+from .leases import Leases
 
 log = logging.getLogger("windlass")
 
@@ -67,16 +68,22 @@ class Failing(NamedTuple):
 class Work:
     """Finishes jobs for workers; `store` is always the one that the caller may see."""
 
-    def __init__(self, app: Windlass, store: Store, ledger: Ledger, max_result: int) -> None:
+    def __init__(
+        self, app: Windlass, store: Store, ledger: Ledger, max_result: int, leases: Leases
+    ) -> None:
         self._codecs = app.codecs
         self._registry = app.registry
         self._max_result = max_result
         self._store = store
         self._ledger = ledger
+        self._leases = leases
 
     async def extend(self, store: Store, leases: Sequence[Lease], lease: int) -> frozenset[str]:
         """Hold leases for `lease` milliseconds from now; the ids that were still held."""
-        return await store.renew(_last(leases), lease) if leases else frozenset()
+        began = self._leases.now()
+        held = await store.renew(_last(leases), lease) if leases else frozenset()
+        self._leases.extend(held, lease, began)
+        return held
 
     async def ack(
         self, store: Store, results: Sequence[tuple[Lease, Record | None]]
@@ -157,6 +164,7 @@ class Work:
         if not moves:
             return before
         held = await store.finish(moves)
+        self._leases.end(held)
         self._count({job.id: job for _, job in found}, moves, held)
         return before | held
 

@@ -66,7 +66,15 @@ def checked_order(
     for queue in shares:
         caller.require_queue(queue)
     lease, most_bytes = checked_lease(lease), most_bytes or MOST_BYTES
-    return Order(site.store_for(caller), checked_worker(worker), shares, limit, lease, most_bytes)
+    return Order(
+        site.store_for(caller),
+        caller.name,
+        checked_worker(worker),
+        shares,
+        limit,
+        lease,
+        most_bytes,
+    )
 
 
 def _shares(asked: Iterable[tuple[str, int]], limit: int) -> Mapping[str, int]:

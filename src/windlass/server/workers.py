@@ -8,6 +8,7 @@ from ..stores.contract import Store
 from .chores import Chores
 from .fetch import Fetches
 from .handout import Handout
+from .leases import Leases
 from .work import Work
 
 
@@ -15,9 +16,10 @@ class Workers:
     """Claims jobs for workers, and takes in what they say of them. Both APIs have the same one."""
 
     def __init__(self, app: Windlass, store: Store, ledger: Ledger, max_result: int) -> None:
+        leases = Leases()
         self._chores = Chores(app, store, ledger, max_result)
-        self.fetches = Fetches(store, Handout(app.codecs, self._chores))
-        self.work = Work(app, store, ledger, max_result)
+        self.fetches = Fetches(store, Handout(app.codecs, self._chores), leases)
+        self.work = Work(app, store, ledger, max_result, leases)
 
     def start(self) -> None:
         self._chores.start()
