@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *(
+        ROOT / name
+        for name in (
+            "README.md",
+            "ARCHITECTURE.md",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+        )
+    ),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 LANGUAGES = {"python", "sh", "sql", "text", "toml", "mermaid", "js", "console", ""}
