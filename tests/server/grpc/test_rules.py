@@ -79,6 +79,32 @@ async def test_nobody_is_let_in_without_a_key_or_with_a_wrong_one(serve: Serve) 
             assert (code is UNKNOWN) == (RULES[each.full_name] != PUBLIC), each.full_name
 
 
+async def test_a_key_that_is_over_or_revoked_is_as_good_as_none(serve: Serve) -> None:
+    served = await serve()
+    over = await served.with_key("admin", expires_in=0)
+    revoked = new_key([Role.ADMIN])
+    await served.store.put_keys([revoked.key])
+    await served.site.keyring.refresh()
+    assert (await served.connect(revoked.text).refusal("Jobs.List"))[0] is grpc.StatusCode.OK
+    await served.store.drop_keys([revoked.key.id])
+    await served.site.keyring.refresh()
+    for client in (over, served.connect(revoked.text)):
+        for each in METHODS:
+            code, _ = await client.refusal(each)
+            assert (code is UNKNOWN) == (RULES[each.full_name] != PUBLIC), each.full_name
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ADMIN])
+async def test_a_key_with_queues_has_no_more_than_its_role(serve: Serve, role: Role) -> None:
+    client = await (await serve()).with_key(role, queues=["none"])
+    for each in METHODS:
+        rule = RULES[each.full_name]
+        code, sentence = await client.refusal(each)
+        may = rule in (PUBLIC, ANY) or rule in IMPLIED[role]
+        assert sentence.startswith("This needs a key with the role") != may, each.full_name
+        assert may or code is DENIED
+
+
 async def test_a_key_may_come_as_a_bearer(serve: Serve) -> None:
     served = await serve()
     made = new_key([Role.READ])
