@@ -35,7 +35,7 @@ RULES: Mapping[Role | None, set[str]] = {
     Role.ENQUEUE: {"insert", "signal"},
     Role.READ: {
         *("find", "get", "lanes", "oldest", "queues", "schedules", "workers"),
-        *("attempts", "risks", "stats"),
+        *("attempts", "leaders", "risks", "stats"),
     },
     Role.WORK: {
         *("beat", "checkpoint", "claim", "elect", "finish", "leave", "prune", "renew", "report"),
@@ -47,13 +47,14 @@ RULES: Mapping[Role | None, set[str]] = {
     },
     Role.ADMIN: {
         *("drop_keys", "keys", "put_keys", "migrate", "restore"),
+        *("end_logins", "ended_logins", "had_keys"),
         *("keep_journal", "read_journal", "trim_journal"),
     },
 }
 AUDITED = RULES[Role.OPERATE] | {*RULES[Role.ADMIN]} - {"read_journal", "trim_journal"}
 OF_THE_STORE = {
     *RULES[Role.ADMIN],
-    *("prune", "rescue", "resign", "risks", "tick", "unblock"),
+    *("leaders", "prune", "rescue", "resign", "risks", "tick", "unblock"),
 }
 """What is about all queues at once."""
 

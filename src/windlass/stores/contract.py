@@ -279,6 +279,15 @@ class Store(Oversight, Protocol):
     async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
         """Remove keys; the ids that were."""
 
+    async def had_keys(self) -> bool:
+        """Whether there are keys or were any; true for good from the first one on."""
+
+    async def end_logins(self, logins: Mapping[str, int]) -> None:
+        """Remember logins that were ended, each until the moment at which it ends anyway."""
+
+    async def ended_logins(self) -> Mapping[str, int]:
+        """The logins that were ended and whose moment is to come by the store's clock."""
+
     # -- journal and move ----------------------------------------------------------------
 
     async def keep_journal(self, on: bool) -> None:

@@ -13,7 +13,7 @@ from ..core.lane import LanePage
 from ..core.model import JobQuery, Page, QueueStats
 from ..core.states import DELETABLE, State
 from ..core.stats import StatPoint
-from ..core.workers import Order, WorkerInfo
+from ..core.workers import Order, Term, WorkerInfo
 
 
 class Oversight(Protocol):
@@ -57,6 +57,12 @@ class Oversight(Protocol):
 
     async def workers(self) -> Sequence[WorkerInfo]:
         """The workers that were heard of within their `ttl`, by id."""
+
+    async def leaders(self) -> Mapping[str, Term]:
+        """Who was elected to what, by role; the term of some may be over.
+
+        One that resigned is not among them.
+        """
 
     async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
         """Leave an order for workers on the list; the ids that were there.

@@ -57,6 +57,10 @@ class Registers:
         return self._roster.workers(self._now())
 
     @atomic
+    async def leaders(self) -> Mapping[str, Term]:
+        return self._roster.leaders()
+
+    @atomic
     async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
         return self._roster.direct(workers, order, self._now())
 
@@ -110,3 +114,15 @@ class Registers:
     @atomic
     async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
         return self._keyring.drop(ids)
+
+    @atomic
+    async def had_keys(self) -> bool:
+        return self._keyring.had_keys
+
+    @atomic
+    async def end_logins(self, logins: Mapping[str, int]) -> None:
+        self._keyring.end_logins(logins, self._now())
+
+    @atomic
+    async def ended_logins(self) -> Mapping[str, int]:
+        return self._keyring.ended_logins(self._now())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -34,6 +34,9 @@ class Roster:
         term = self._terms.get(role)
         if term is not None and term.holder == holder:
             self._terms[role] = Term("", term.term, 0)
+
+    def leaders(self) -> Mapping[str, Term]:
+        return {role: term for role, term in self._terms.items() if term.holder}
 
     def abandon(self, worker: str) -> None:
         for role in self._terms:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
 import msgspec
@@ -15,6 +15,9 @@ from .record import encode
 from .shard import Shard
 
 log = logging.getLogger("windlass")
+
+TERM_BYTES: Final = 16
+"""The number of a term and its end, before the name of who has it."""
 
 ROSTER: Final = ("workers", "heard", "orders")
 
@@ -28,6 +31,31 @@ _decode = msgspec.msgpack.Decoder(WorkerInfo).decode
 async def elect(shard: Shard, role: str, holder: str, ttl: int) -> Term | None:
     won = await shard.run_on("elect", ["terms"], [role, holder, ttl, LONGEST_TERM])
     return None if won is None else Term(holder, *won)
+
+
+async def leaders(shard: Shard) -> Mapping[str, Term]:
+    found = await shard.send("HGETALL", "terms")
+    terms = {
+        role.decode(errors="replace"): _term(entry)
+        for role, entry in zip(found[::2], found[1::2], strict=True)
+        if len(entry) > TERM_BYTES
+    }
+    return {role: term for role, term in terms.items() if term.expires_at}
+
+
+def latest(found: Mapping[int, Mapping[str, Term]]) -> Mapping[str, Term]:
+    """Of what shards know, the terms that end last: while one is away, another elects."""
+    known: dict[str, Term] = {}
+    for terms in found.values():
+        for role, term in terms.items():
+            if role not in known or known[role].expires_at < term.expires_at:
+                known[role] = term
+    return known
+
+
+def _term(entry: bytes) -> Term:
+    number, expires_at = (int.from_bytes(entry[at : at + 8], "big") for at in (0, 8))
+    return Term(entry[TERM_BYTES:].decode(errors="replace"), number, expires_at)
 
 
 async def resign(shard: Shard, role: str, holder: str) -> None:

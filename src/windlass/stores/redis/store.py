@@ -170,6 +170,15 @@ class RedisStore(Rigging):
     async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
         return await keyring.drop_keys(self._shards[0], ids)
 
+    async def had_keys(self) -> bool:
+        return await keyring.had_keys(self._shards[0])
+
+    async def end_logins(self, logins: Mapping[str, int]) -> None:
+        await keyring.end_logins(self._shards[0], logins)
+
+    async def ended_logins(self) -> Mapping[str, int]:
+        return await keyring.ended_logins(self._shards[0])
+
     # -- journal and move ----------------------------------------------------------------
 
     async def keep_journal(self, on: bool) -> None:
@@ -204,6 +213,9 @@ class RedisStore(Rigging):
 
     async def workers(self) -> Sequence[WorkerInfo]:
         return await registry.workers(self._shards[0])
+
+    async def leaders(self) -> Mapping[str, Term]:
+        return registry.latest(await self._ask(registry.leaders))
 
     async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
         return await registry.direct(self._shards[0], workers, order)

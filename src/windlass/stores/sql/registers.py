@@ -35,6 +35,9 @@ class Registers:
     async def workers(self) -> Sequence[WorkerInfo]:
         return await self._read(crew.listed)
 
+    async def leaders(self) -> Mapping[str, Term]:
+        return await self._read(lambda _: upkeep.leaders())
+
     async def direct(self, workers: Sequence[str], order: Order) -> frozenset[str]:
         return await self._write(lambda now: crew.direct(workers, order, now))
 
@@ -70,3 +73,12 @@ class Registers:
 
     async def drop_keys(self, ids: Sequence[str]) -> frozenset[str]:
         return await self._write(lambda _: keyring.drop(ids))
+
+    async def had_keys(self) -> bool:
+        return await self._read(lambda _: keyring.had_any())
+
+    async def end_logins(self, logins: Mapping[str, int]) -> None:
+        await self._write(lambda now: keyring.end_logins(logins, now))
+
+    async def ended_logins(self) -> Mapping[str, int]:
+        return await self._read(keyring.ended_logins)

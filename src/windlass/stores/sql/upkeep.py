@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...core.model import Job, Lease, Progress
 from ...core.states import State
@@ -75,6 +75,11 @@ def elect(role: str, holder: str, ttl: int, now: int) -> Operation[Term | None]:
         {"role": role, "holder": holder, "term": number, "expires_at": term.expires_at},
     )
     return term
+
+
+def leaders() -> Operation[Mapping[str, Term]]:
+    rows = yield Statement("leaders")
+    return {role: Term(*term) for role, *term in rows}
 
 
 def resign(role: str, holder: str) -> Operation[None]:

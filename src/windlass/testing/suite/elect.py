@@ -118,3 +118,16 @@ async def test_roles_are_independent(store: Store) -> None:
     assert await store.elect("two", "a", 1_000) is None
     await store.resign("one", "a")
     assert await store.elect("two", "a", 1_000) is None
+
+
+async def test_who_was_elected_is_told(
+    store: Store, another_store: Store, clock: FakeClock
+) -> None:
+    assert dict(await store.leaders()) == {}
+    first, other = await win(store, "a"), await win(store, "ä:1", role="s", ttl=5_000)
+    assert dict(await another_store.leaders()) == {"r": first, "s": other}
+    clock.advance(2)
+    assert dict(await store.leaders()) == {"r": first, "s": other}
+    second = await win(store, "b")
+    await store.resign("s", "ä:1")
+    assert dict(await another_store.leaders()) == {"r": second}

@@ -7,6 +7,7 @@ import asyncio
 import msgspec
 
 from ...core.apikey import ApiKey, Role, matching, new_key
+from ...core.keymarks import HAD_KEYS, marks_of
 from ...stores.contract import Store
 from ..clock import FakeClock
 from ..jobs import put
@@ -108,3 +109,42 @@ async def test_keys_are_no_jobs_and_no_queues(store: Store) -> None:
     await put(store, "b")
     assert await store.drop_keys(["b"]) == {"b"}
     assert "b" in await store.get(["b"])
+
+
+async def test_a_store_remembers_that_it_had_keys(store: Store, another_store: Store) -> None:
+    assert not await store.had_keys()
+    await store.put_keys([])
+    assert await store.drop_keys(["a"]) == frozenset()
+    assert not await store.had_keys()
+    await store.put_keys([key("a")])
+    assert await another_store.had_keys()
+    assert await store.drop_keys(["a"]) == {"a"}
+    assert list(await store.keys()) == []
+    assert await another_store.had_keys()
+
+
+async def test_what_a_store_remembers_is_no_key_that_could_be_dropped(store: Store) -> None:
+    await store.put_keys([key("a")])
+    await store.end_logins({"one": 2**50})
+    for named in (HAD_KEYS.id, *(mark.id for mark in marks_of({"one": 1}))):
+        assert await store.drop_keys([named]) == frozenset()
+    assert await store.drop_keys(["a"]) == {"a"}
+    assert await store.had_keys()
+    assert dict(await store.ended_logins()) == {"one": 2**50}
+
+
+async def test_ended_logins_are_known_until_they_would_have_ended(
+    store: Store, another_store: Store, clock: FakeClock
+) -> None:
+    assert dict(await store.ended_logins()) == {}
+    long, short = clock() + 60_000, clock() + 1_000
+    await store.end_logins({"long": long, "short": short})
+    await another_store.end_logins({"long": long, "a" * 100: long})
+    assert dict(await store.ended_logins()) == {"long": long, "short": short, "a" * 100: long}
+    clock.advance(1)
+    assert dict(await store.ended_logins()) == {"long": long, "a" * 100: long}
+    await store.end_logins({})
+    clock.advance(60)
+    assert dict(await another_store.ended_logins()) == {}
+    assert list(await store.keys()) == []
+    assert not await store.had_keys()
