@@ -14,6 +14,7 @@ from .checks import LAST_PORT, check_above_zero, check_choices, check_finite, ch
 from .logs import Level, LogFormat
 
 NO_PORT: Final = -1
+LONGEST_SESSION: Final = 7 * 24 * 3_600.0
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +92,11 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         check_above_zero(self, *sizes, *times, *lasting)
         check_not_negative(self, *waits)
         check_finite(self, *times, *lasting, *waits)
+        if self.session > LONGEST_SESSION:
+            raise ConfigError(
+                f"session is at most {LONGEST_SESSION:,.0f} seconds, which is a week: a login that "
+                "lasts for ever is a key."
+            )
         check_choices(self, log_level=Level, log_format=LogFormat)
         if isinstance(self.redact, str) or not all(self.redact):
             raise ConfigError("redact must be a list of names of arguments.")

@@ -17,6 +17,12 @@ class Caller(NamedTuple):
     queues: frozenset[str] = frozenset()
     label: str = ""
     """who that is, for people"""
+    is_keyed: bool = False
+    """whether it is by a key of the store, or by a login that stands for one"""
+    login: str = ""
+    """the id of that login"""
+    until: int | None = None
+    """when the key or the login is over, by the store's clock"""
 
     @classmethod
     def of(cls, name: str, *roles: Role | str, queues: Iterable[str] = ()) -> Self:
@@ -44,7 +50,9 @@ ANYONE: Final = Caller("anyone", frozenset(Role))
 
 
 def caller_of(key: ApiKey) -> Caller:
-    return Caller(key.id, key.allows, frozenset(key.queues), key.name)
+    return Caller(
+        key.id, key.allows, frozenset(key.queues), key.name, is_keyed=True, until=key.expires_at
+    )
 
 
 def _roles(roles: frozenset[Role]) -> str:

@@ -29,8 +29,9 @@ from ..access import AccessLog
 from ..audit import LEFT
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Fault, Late, Malformed, fault_of
-from ..keyring import key_in
+from ..keyring import key_in, over_for
 from ..site import Site
+from ..until import until
 from .call import Call, Context, address_of
 from .rules import ANY, PUBLIC, RULES
 
@@ -132,10 +133,7 @@ class Door:
             try:
                 caller = self._admit(context)
                 call = Call(self._site, caller, context, read(given))
-                # Closed where it was when the client has left: it learns of it there.
-                async with aclosing(cast(Any, answer(call))) as messages:
-                    async for message in messages:
-                        await context.write(message.SerializeToString())
+                await self._send_all(answer(call), context, caller)
             except aio.BaseError:
                 return self._log(grpc.StatusCode.CANCELLED, began, caller)
             except Exception as error:
@@ -147,6 +145,24 @@ class Door:
             await self._refuse(fault, context, caller, began)
 
         return called
+
+    async def _send_all(
+        self, answer: AsyncIterator[Message], context: Context, caller: Caller
+    ) -> None:
+        """Send what there is, for as long as the caller may have it."""
+
+        async def send() -> None:
+            # Closed where it was when the client has left: it learns of it there.
+            async with aclosing(cast(Any, answer)) as messages:
+                async for message in messages:
+                    await context.write(message.SerializeToString())
+
+        if self._rule == PUBLIC:
+            return await send()
+        with self._site.keyring.held(caller) as over:
+            await until([over], send())
+            if over.done() and not over.cancelled():
+                raise over_for(caller)
 
     def _admit(self, context: Context) -> Caller:
         rule = self._rule

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from ...errors import WindlassError
+from ...errors import Unauthenticated, WindlassError
 from ..faults import Fault
 from .body import MSGPACK
 from .call import Binary, Headers, Lines, Reply
@@ -82,10 +82,13 @@ async def send_problem(
     await send_whole(send, answer, method, [*extra])
 
 
-async def send_lines(send: Send, lines: Lines, method: str) -> None:
+async def send_lines(
+    send: Send, lines: Lines, method: str, is_over: Callable[[], bool] = lambda: False
+) -> None:
     """Send a file as it is made.
 
-    If that fails, the answer is left without an end, by which a client knows that more is missing.
+    If that fails, or is over for who asked, the answer is left without an end, by which a client
+    knows that more is missing.
     """
     headers = [
         *ALWAYS,
@@ -97,7 +100,7 @@ async def send_lines(send: Send, lines: Lines, method: str) -> None:
     async with aclosing(cast(Any, lines.stream)):
         try:
             if method != "HEAD":
-                await _send_parts(send, lines.stream)
+                await _send_parts(send, lines.stream, is_over)
         except asyncio.CancelledError:
             # The server does not wait any longer; nothing else can be answered by now.
             return
@@ -110,6 +113,10 @@ async def send_lines(send: Send, lines: Lines, method: str) -> None:
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _send_parts(send: Send, stream: AsyncIterator[bytes]) -> None:
+async def _send_parts(
+    send: Send, stream: AsyncIterator[bytes], is_over: Callable[[], bool]
+) -> None:
     async for part in stream:
+        if is_over():
+            raise Unauthenticated("The key that it was asked with counts no longer.")
         await send({"type": "http.response.body", "body": part, "more_body": True})

@@ -16,6 +16,7 @@ from ..site import Site
 from .answer import send_problem
 from .endpoint import Endpoint
 from .routes import ROUTES
+from .security import Strict
 from .ui import Ui
 
 NO_PARAMETERS: Final[Mapping[str, str]] = {}
@@ -37,7 +38,8 @@ def asgi(site: Site) -> ASGIApp:
     methods_at = {path: Methods(found) for path, found in by_path.items()}
     routes = [StarletteRoute(path, endpoint=methods) for path, methods in methods_at.items()]
     rest = Ui(site.settings, not_found)
-    return Undecoded(Router(routes, redirect_slashes=False, default=rest), methods_at)
+    app = Undecoded(Router(routes, redirect_slashes=False, default=rest), methods_at)
+    return Strict(app) if site.settings.has_tls else app
 
 
 class Undecoded:

@@ -19,6 +19,7 @@ from ...observe.carrier import join
 from ..access import AccessLog
 from ..caller import ANYONE, Caller
 from ..faults import UNEXPECTED, Draining, Late, fault_of
+from ..keyring import over_for
 from ..site import Site
 from .answer import (
     CLOSE,
@@ -74,7 +75,7 @@ class Endpoint:
             call = await self._call(caller, scope, receive, headers, path)
             value = await self._carry_out(call, receive)
             try:
-                status = await self._answer(value, scope, headers, receive, send)
+                status = await self._answer(value, caller, scope, headers, receive, send)
             except BaseException:
                 _take_back(value)
                 raise
@@ -119,7 +120,8 @@ class Endpoint:
         try:
             async with asyncio.timeout(limit) as bound:
                 if wait or self.route.longest:
-                    return await _attended(self._handler(call), receive)
+                    with self._site.keyring.held(call.caller) as over:
+                        return await _attended(self._handler(call), receive, over, call.caller)
                 return await self._handler(call)
         except TimeoutError:
             if bound.expired():
@@ -134,6 +136,7 @@ class Endpoint:
     async def _answer(
         self,
         value: Any,
+        caller: Caller,
         scope: Scope,
         headers: Mapping[bytes, bytes],
         receive: Receive,
@@ -141,9 +144,12 @@ class Endpoint:
     ) -> int:
         method, direct = scope["method"], direct_of(scope)
         if isinstance(value, Events):
-            await send_events(value.stream, receive, send, self._site.draining, method)
+            with self._site.keyring.held(caller) as over:
+                draining = self._site.draining
+                await send_events(value.stream, receive, send, draining, method, over)
         elif isinstance(value, Lines):
-            await send_lines(send, value, method)
+            with self._site.keyring.held(caller) as over:
+                await send_lines(send, value, method, over.done)
         else:
             answer, last = encoded(value, self._status, headers), self._last
             is_usual = not last and method != "HEAD"
@@ -183,14 +189,16 @@ def _late(limit: float) -> Late:
     return Late(f"The request was not carried out within {limit:g} s.")
 
 
-async def _attended(answer: Awaitable[Any], receive: Receive) -> Any:
-    """Wait for an answer while there is a client to get it."""
+async def _attended(
+    answer: Awaitable[Any], receive: Receive, over: asyncio.Future[None], caller: Caller
+) -> Any:
+    """Wait for an answer while there is a client to get it, and it is not over for who calls."""
     waiting = asyncio.ensure_future(answer)
     leaving = asyncio.ensure_future(_left(receive))
     try:
-        await asyncio.wait((waiting, leaving), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((waiting, leaving, over), return_when=asyncio.FIRST_COMPLETED)
         if not waiting.done():
-            raise Disconnected
+            raise over_for(caller) if over.done() else Disconnected
         value = waiting.result()
         if leaving.done():
             _take_back(value)

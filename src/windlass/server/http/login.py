@@ -15,7 +15,7 @@ from ..caller import Caller
 from ..faults import NotThere
 from .call import Call, Reply
 from .door import COOKIE, login_in
-from .origin import is_foreign
+from .origin import is_foreign, refuse_forged
 
 HTTPS: Final = "https"
 
@@ -69,7 +69,16 @@ async def log_in(call: Call[None, Key]) -> Me:
 
 
 async def log_out(call: Call[None, None]) -> None:
-    """Log out of the dashboard; the key stays as it is."""
+    """Log out of the dashboard: the login counts no more, on no server. The key stays as it is."""
+    site, login = call.site, login_in(call.headers)
+    if login is None:
+        if is_foreign(call.headers):
+            raise Forbidden("Who logs out does so on the dashboard's own page.")
+    else:
+        refuse_forged(call.headers)
+        caller = await site.keyring.log_out(login)
+        if caller is not None:
+            site.audit.note(caller, call.address, call.action, {})
     return Reply(None, 204, [_cookie(call, "", 0)])  # type: ignore[return-value]
 
 

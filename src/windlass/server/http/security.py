@@ -8,10 +8,34 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .direct import KEY as SHORT_CUT
+
 Headers = list[tuple[bytes, bytes]]
 
 NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
 NOBODY: Final = "'none'"
+
+STRICT: Final = (b"strict-transport-security", b"max-age=31536000")
+"""Of a server with TLS: browsers ask for its pages in no other way from then on, for a year."""
+
+
+class Strict:
+    """An app that says so with each of its answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def said(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], STRICT]
+            await send(message)
+
+        # The short way has room for what all answers have, and for nothing else.
+        scope.pop(SHORT_CUT, None)
+        await self._app(scope, receive, said)
 
 
 def page_headers(ancestors: Sequence[str] = (), *, style: str = "") -> Headers:

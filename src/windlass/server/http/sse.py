@@ -8,15 +8,15 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Coroutine,
     MutableMapping,
-    Sequence,
 )
 from contextlib import aclosing
 from typing import Any, Final, cast
 
 from ...errors import StoreUnavailable
+from ..until import until
 from .body import Receive
+from .security import NOSNIFF
 
 log = logging.getLogger("windlass.http")
 
@@ -28,6 +28,7 @@ ALIVE: Final = 15.0
 HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
+    NOSNIFF,
     (b"x-accel-buffering", b"no"),
 ]
 RETRY: Final = b"retry: 2000\n\n"
@@ -39,8 +40,10 @@ async def send_events(
     send: Send,
     draining: asyncio.Event,
     method: str,
+    over: asyncio.Future[None],
 ) -> None:
-    """Send events until the stream ends or fails, the client leaves or the server is to stop.
+    """Send events until the stream ends or fails, the client leaves, the server is to stop, or it
+    is `over` for the one who listens.
 
     However it ends, a client that wants more comes again.
     """
@@ -50,11 +53,15 @@ async def send_events(
         return
     client = _Client(receive, send)
     await client.tell(RETRY)
-    ends = [asyncio.ensure_future(client.stay()), asyncio.ensure_future(draining.wait())]
+    ends: list[asyncio.Future[Any]] = [
+        asyncio.ensure_future(client.stay()),
+        asyncio.ensure_future(draining.wait()),
+        over,
+    ]
     # A generator, which must be closed where it is used.
     async with aclosing(cast(Any, stream)):
         try:
-            await _until(ends, client.follow(stream))
+            await until(ends, client.follow(stream))
         except StoreUnavailable as error:
             log.warning("a stream of events ends: %s", error)
         except Exception:
@@ -91,26 +98,3 @@ class _Client:
             except TimeoutError:
                 if self._time() >= self._told_at + ALIVE:
                     await self.tell(b": alive\n\n")
-
-
-async def _until(ends: Sequence[asyncio.Future[Any]], doing: Coroutine[Any, Any, None]) -> None:
-    """Go on with something in the running task until it, or one of the others, ends."""
-    is_over = False
-
-    def end(_: object) -> None:
-        if not is_over and not bound.expired():
-            bound.reschedule(0)
-
-    for each in ends:
-        each.add_done_callback(end)
-    try:
-        async with asyncio.timeout(None) as bound:
-            await doing
-    except TimeoutError:
-        if not bound.expired():
-            raise
-    finally:
-        is_over = True
-        for each in ends:
-            each.cancel()
-        await asyncio.gather(*ends, return_exceptions=True)
