@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Unpack, overload
 from weakref import WeakSet
@@ -39,7 +39,7 @@ from .declaration import (
     declared_default,
     refuse_of_the_task,
 )
-from .errors import InvalidOption, UsageError
+from .errors import Forbidden, InvalidOption, UsageError
 from .handle import JobHandle
 from .history.history import History
 from .middleware import Middleware
@@ -249,7 +249,9 @@ class Windlass(Producer):
             trace_app(self.registry.events)
         store = await self.client.store()
         if self.history.is_kept:
-            await store.keep_journal(True)
+            # Behind a server it is the server that keeps it, unless the key is an admin's.
+            with suppress(Forbidden):
+                await store.keep_journal(True)
         ledger = Ledger(self.registry)
         limit = self._wire.max_payload
         connect = self.client.private_store

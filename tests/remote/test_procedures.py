@@ -38,9 +38,10 @@ RULES: Mapping[Role | None, set[str]] = {
         *("attempts", "leaders", "risks", "stats"),
     },
     Role.WORK: {
-        *("beat", "checkpoint", "claim", "elect", "finish", "leave", "prune", "renew", "report"),
-        *("abandon", "note_attempts", "rescue", "resign", "tally", "tick", "unblock", "wait"),
+        *("beat", "checkpoint", "claim", "elect", "finish", "leave", "renew", "report"),
+        *("abandon", "note_attempts", "tally", "wait"),
     },
+    Role.UPKEEP: {"prune", "rescue", "resign", "tick", "unblock"},
     Role.OPERATE: {
         *("cancel", "delete", "direct", "pause", "prioritize", "replay", "reschedule", "resume"),
         *("drop_schedules", "pause_schedules", "put_schedules"),

@@ -16,6 +16,7 @@ from ..core.model import Failure, Job, Progress
 from ..core.result import result_of
 from ..core.signal import came
 from ..core.states import State
+from ..core.unique import shown_unique
 from ..errors import UnencodableValue
 from .moment import iso
 
@@ -112,7 +113,7 @@ def _fields(job: Job) -> dict[str, Any]:
         "lost": job.lost,
         "timeout": None if spec.timeout is None else spec.timeout / 1000,
         "keep": spec.keep / 1000,
-        "unique": job.unique,
+        "unique": shown_unique(job.unique),
         "labels": spec.labels or {},
         "created_at": iso(job.created_at),
         "due_at": iso(job.due),

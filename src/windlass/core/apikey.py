@@ -34,6 +34,8 @@ class Role(StrEnum):
     """fetch jobs and finish them"""
     OPERATE = "operate"
     """look, and change jobs, queues and schedules"""
+    UPKEEP = "upkeep"
+    """do what keeps all queues going: lead, rescue, tick, prune"""
     ADMIN = "admin"
     """everything"""
 
@@ -43,6 +45,7 @@ IMPLIED: Final[Mapping[Role, frozenset[Role]]] = {
     Role.ENQUEUE: frozenset({Role.ENQUEUE}),
     Role.WORK: frozenset({Role.WORK}),
     Role.OPERATE: frozenset({Role.OPERATE, Role.READ}),
+    Role.UPKEEP: frozenset({Role.UPKEEP}),
     Role.ADMIN: frozenset(Role),
 }
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from enum import Enum, auto
+from hashlib import blake2b
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from ..errors import InvalidOption, shown
@@ -26,6 +27,9 @@ from .states import FINISHED, State
 
 MAX_UNIQUE_LENGTH: Final = 255
 RAISE: Final = "raise"
+
+WITHIN: Final = "\x1f"
+"""Between a queue and a key that counts within that queue alone."""
 
 Unique: TypeAlias = str | Literal[True] | Callable[..., str]
 """A key; True, for one that stands for the task and its arguments; or what makes one of these."""
@@ -68,6 +72,24 @@ def clash(conflict: Conflict, holder: Holder | None) -> Clash:
     if holder.state == State.ACTIVE:
         return Clash.FOLLOWS if conflict == "last" else Clash.REFUSED
     return Clash.REPLACES
+
+
+def scoped_unique(queue: str, key: str) -> str:
+    """The key of a job whose producer is bound to queues: one of this queue alone.
+
+    Nobody else can name it, for what is between the two parts is in no key that is given.
+    """
+    begin = f"{queue}{WITHIN}"
+    if key.startswith(begin):
+        return key
+    if len(begin) + len(key) > MAX_UNIQUE_LENGTH:
+        key = blake2b(key.encode(), digest_size=20).hexdigest()
+    return begin + key
+
+
+def shown_unique(key: str | None) -> str | None:
+    """A key as its producer has named it."""
+    return key if key is None else key.rpartition(WITHIN)[2]
 
 
 def checked_unique(value: Unique | None) -> Unique | None:

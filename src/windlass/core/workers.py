@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
+
+UPKEEP: Final = "upkeep"
+"""The role of the leader who does what keeps all queues going."""
+
+SERVER: Final = "server:"
+"""How the name of a leader begins that is a server, and so on no list of workers."""
 
 Order = Literal["work", "quiet", "stop"]
 """What a worker is told: to claim jobs, to claim no more and finish those it has, or to stop."""
@@ -38,6 +44,8 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     """how many of these jobs can be blocking ones; 0 if it has no such tasks, or does not tell"""
     in_threads: int = 0
     """how many of the active ones are"""
+    owner: str = ""
+    """the key by which a server has entered it; none for one that reaches the store itself"""
 
     @property
     def claims(self) -> bool:

@@ -6,6 +6,7 @@ import logging
 from typing import Final
 
 from ..core.clock import to_ms
+from ..core.workers import UPKEEP
 from ..errors import StoreError
 from ..observe.events import Events
 from ..service import Service
@@ -13,7 +14,7 @@ from ..stores.contract import Store
 
 log = logging.getLogger("windlass")
 
-ROLE: Final = "upkeep"
+ROLE: Final = UPKEEP
 TERM: Final = 10.0
 RENEWALS_PER_TERM: Final = 4
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from ..core.model import Job, Transition
 from ..core.outcome import LOST, Lost, decide
 from ..core.retry import DEFAULT_RETRY
 from ..core.states import State
-from ..errors import StoreError
+from ..errors import Forbidden, StoreError
 from ..observe import joblog
 from ..observe.ledger import Ledger
 from ..service import Service
@@ -69,7 +70,9 @@ class Rescuer(Service):
         """
         while await self._store.abandon(worker):
             pass
-        await self.rescue_all()
+        # Behind a server it is left to that, unless the key is for the upkeep.
+        with suppress(Forbidden):
+            await self.rescue_all()
 
     async def rescue_all(self) -> None:
         """Rescue whatever there is, in batches that are no larger than a claim."""

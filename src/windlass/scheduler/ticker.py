@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..core.cron import timetable
 from ..core.schedule import Schedule
-from ..errors import StoreError
+from ..errors import Forbidden, StoreError
 from ..observe.events import Events
 from ..service import Service
 from ..stores.contract import Store
@@ -54,10 +54,22 @@ class Ticker(Service):
         self._faults: dict[str, str] = {}
 
     async def run(self) -> None:
-        if self._declared:
-            await self._store.put_schedules([*self._declared.values()])
+        await self._declare()
         while not self.stopping:
             await self.pause(await self.attend() if self._leader.is_leader else FOLLOWING)
+
+    async def _declare(self) -> None:
+        """Put the schedules of the app, as far as the key allows that the store is reached by."""
+        schedules = [*self._declared.values()]
+        try:
+            if schedules:
+                await self._store.put_schedules(schedules)
+        except Forbidden:
+            for schedule in schedules:
+                try:
+                    await self._store.put_schedules([schedule])
+                except Forbidden as error:
+                    log.info("schedule %s is left to the server: %s", schedule.name, error)
 
     async def attend(self) -> float:
         """See to every tick that is due; the seconds until there may be another."""

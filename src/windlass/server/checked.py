@@ -25,7 +25,7 @@ from ..core.notes import MOST_BYTES, OWN_BYTES, check_notes
 from ..core.options import CHECKS
 from ..core.schedule import Schedule, schedule_of
 from ..core.stats import Tally
-from ..core.unique import UNTIL_STARTED, checked_key
+from ..core.unique import UNTIL_STARTED, WITHIN, checked_key
 from ..errors import CorruptRecord, InvalidOption
 from ..worker.workflows import WAKE
 from ..workflows.outline import JUDGE, KEYS, unpack
@@ -100,7 +100,8 @@ def checked_new_job(job: NewJob, offers: Offers) -> NewJob:
     CHECKS["queue"](job.queue)
     CHECKS["priority"](job.priority)
     if job.unique:
-        checked_key(job.unique)
+        # One that comes back from the store may count within its queue alone.
+        checked_key(job.unique.removeprefix(f"{job.queue}{WITHIN}"))
     check_spec(job.spec, offers)
     return replace(job, fresh=False)
 

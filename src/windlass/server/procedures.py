@@ -23,11 +23,13 @@ from ..core.model import Job, Page, Receipt
 from ..core.name import checked_name
 from ..core.schedule import Schedule
 from ..core.states import AFTER_ACTIVE
+from ..core.workers import UPKEEP, Term
 from ..errors import Forbidden, InvalidOption, PayloadTooLarge
-from ..stores.contract import Store
+from ..scheduler.archiver import ROLE as HISTORY
+from ..stores.contract import LONGEST_TERM, Store
 from ..stores.remote.calls import CALLS, encode
 from .audit import LEFT
-from .caller import Caller
+from .caller import ANYONE, Caller
 from .checked import (
     callbacks,
     check_priority,
@@ -37,8 +39,8 @@ from .checked import (
     refuse_unstorable,
 )
 from .faults import Malformed, NotThere, TooLarge, fault_of
-from .scope import refuse_hidden, refuse_outside
 from .site import Site
+from .storing import refuse_hidden, refuse_outside, refuse_taken, refuse_unique
 from .together import attempts_within, get_within
 from .veil import Veil
 
@@ -138,7 +140,9 @@ async def _insert(request: Request) -> Sequence[Receipt]:
         checked_new_job(job, site.offers)
     if to_come:
         refuse_outside(caller, to_come)
+        refuse_unique(caller, to_come)
         await refuse_hidden(site.store, caller, [*checked, *to_come])
+        await refuse_taken(site.store, caller, to_come)
     receipts = await request.store.insert(checked)
     site.app.registry.middleware.told(checked, receipts)
     return receipts
@@ -208,6 +212,40 @@ def _check_keep(request: Request) -> None:
         raise InvalidOption(f"Attempts are kept for {LONGEST_MS:,} ms at the most.")
 
 
+async def _elect(request: Request) -> Term | None:
+    """None to who has no part in the upkeep: it leaves that to others, as if they led.
+
+    Not an error: a worker asks every few seconds, and one of the version before would tell of it.
+    """
+    given = request.given
+    if request.caller is not ANYONE:
+        _check_term(given["role"], given["ttl"])
+    # History is read from the journal, for which a key is an admin's.
+    needed = Role.UPKEEP if given["role"] == UPKEEP else Role.ADMIN
+    if needed not in request.caller.allows:
+        return None
+    return await request.store.elect(**given)
+
+
+def _check_term(role: str, ttl: int) -> None:
+    roles = (UPKEEP, HISTORY)
+    if role not in roles:
+        raise InvalidOption(f"A leadership is one of {', '.join(roles)}; got {role!r}.")
+    if not 0 < ttl <= LONGEST_TERM:
+        raise InvalidOption(f"ttl is a number from 1 to {LONGEST_TERM:,} ms; got {ttl:,}.")
+
+
+async def _tick(request: Request) -> Receipt | None:
+    """See to a tick of a schedule as the store has it, if its timetable says that it is due."""
+    tick = request.store.tick
+    schedule, moment = request.given["schedule"], request.given["tick"]
+    for stored in await request.store.schedules():
+        if stored.name == schedule.name and stored.last == schedule.last:
+            due = stored.timetable.due(stored.last, await request.store.now(), stored.missed)
+            return await tick(stored, moment) if moment in due else None
+    return None
+
+
 async def _wait(request: Request) -> None:
     """As long as the client asks for, the server allows, and it does not begin to stop."""
     site, queues = request.site, request.given["queues"]
@@ -245,6 +283,7 @@ _IDS: Final = _named("ids")
 _QUEUE: Final = Procedure(Role.OPERATE, _check_queue, _named("queue"))
 _READ: Final = Procedure(Role.READ)
 _WORK: Final = Procedure(Role.WORK)
+_UPKEEP: Final = Procedure(Role.UPKEEP)
 
 PROCEDURES: Final[Mapping[str, Procedure]] = {
     "ping": Procedure(None),
@@ -272,13 +311,13 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "leave": _WORK,
     "note_attempts": Procedure(Role.WORK, _check_keep),
     "tally": Procedure(Role.WORK, _check_tallies),
-    "rescue": _WORK,
     "abandon": _WORK,
-    "unblock": _WORK,
-    "prune": _WORK,
-    "elect": _WORK,
-    "resign": _WORK,
-    "tick": _WORK,
+    "elect": Procedure(Role.WORK, act=_elect),
+    "resign": _UPKEEP,
+    "rescue": _UPKEEP,
+    "unblock": _UPKEEP,
+    "prune": _UPKEEP,
+    "tick": Procedure(Role.UPKEEP, act=_tick),
     "cancel": Procedure(Role.OPERATE, target=_IDS),
     "replay": Procedure(Role.OPERATE, target=_IDS),
     "delete": Procedure(Role.OPERATE, target=_IDS),

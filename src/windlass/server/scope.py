@@ -7,7 +7,7 @@ else, so that no way into the store can forget it. A key without queues gets the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -30,30 +30,20 @@ from ..core.schedule import Schedule
 from ..core.states import DELETABLE, State
 from ..core.stats import StatPoint, Tally
 from ..core.workers import Order, Term, WorkerInfo
-from ..errors import Forbidden, UnknownJob
+from ..errors import Forbidden
 from ..stores.contract import CLAIM_BYTES, Store
-from .caller import Caller
+from .caller import ANYONE, Caller
 from .listing import find_in, lanes_in, stats_in
+from .owners import Owners
 from .pulse import Snapshot
+from .storing import store_jobs
 
 
-def scoped(store: Store, caller: Caller) -> Store:
+def scoped(store: Store, caller: Caller, owners: Owners) -> Store:
     """The store for one caller."""
-    return cast(Store, ScopedStore(store, caller)) if caller.queues else store
-
-
-def refuse_outside(caller: Caller, jobs: Iterable[NewJob]) -> None:
-    """Raise `Forbidden` for new jobs that reach beyond the queues of their caller."""
-    if not caller.queues:
-        return
-    for job in jobs:
-        caller.require_queue(job.queue)
-        if job.conflict != "reject":
-            # Keys are the whole store's: the holder may be a job of any queue.
-            raise Forbidden(
-                f"The key {caller.name} is bound to queues: its jobs cannot have "
-                f"on_conflict={job.conflict!r}."
-            )
+    if caller.queues:
+        return cast(Store, ScopedStore(store, caller, owners))
+    return store if caller is ANYONE else cast(Store, KeyedStore(store, caller, owners))
 
 
 def visible(found: Snapshot, caller: Caller) -> Snapshot:
@@ -67,24 +57,6 @@ def visible(found: Snapshot, caller: Caller) -> Snapshot:
         oldest={name: at for name, at in found.oldest.items() if name in own},
         workers=_workers(found.workers, own),
     )
-
-
-async def refuse_hidden(store: Store, caller: Caller, jobs: Sequence[NewJob]) -> None:
-    """Raise `UnknownJob` for new jobs that depend on some that their caller does not see.
-
-    Or that join the workflow of one. Whether one is there, and how it ended, would show by what
-    becomes of those that depend on it.
-    """
-    if not caller.queues:
-        return
-    new = {job.id for job in jobs}
-    named = {id for job in jobs for id in (*job.spec.parents, job.spec.workflow) if id}
-    found = await store.get([*named]) if named else {}
-    for id in named:
-        # One of the same call, too: if there was one of its id before, that stands for it.
-        seen = found[id].queue in caller.queues if id in found else id in new
-        if not seen:
-            raise UnknownJob(f"There is no job {id}: it never was, was deleted, or was not kept.")
 
 
 def _workers(workers: Sequence[WorkerInfo], own: frozenset[str]) -> Sequence[WorkerInfo]:
@@ -102,15 +74,42 @@ def _served(text: str) -> str:
     return name if colon else text
 
 
-class ScopedStore:
-    """The queues of one caller. Whatever is not written here is forbidden to it."""
+class KeyedStore:
+    """The store as any caller sees it who has a key: workers of other keys are not its own."""
 
-    def __init__(self, store: Store, caller: Caller) -> None:
+    __slots__ = ("_caller", "_owners", "_store")
+
+    def __init__(self, store: Store, caller: Caller, owners: Owners) -> None:
         self._store = store
         self._caller = caller
+        self._owners = owners
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def beat(self, worker: WorkerInfo, ttl: int) -> Order | None:
+        return await self._owners.beat(self._caller, worker, ttl)
+
+    async def leave(self, worker: str) -> None:
+        await self._owners.leave(self._caller, worker)
+
+    async def abandon(self, worker: str) -> int:
+        return await self._owners.abandon(self._caller, worker)
+
+    async def tally(self, worker: str, number: int, tallies: Sequence[Tally]) -> None:
+        await self._owners.tally(self._caller, worker, number, tallies)
+
+
+class ScopedStore(KeyedStore):
+    """The queues of one caller. Whatever is not written here is forbidden to it."""
+
+    __slots__ = ("_queues",)
+
+    def __init__(self, store: Store, caller: Caller, owners: Owners) -> None:
+        super().__init__(store, caller, owners)
         self._queues = caller.queues
 
-    def __getattr__(self, name: str) -> None:
+    def __getattr__(self, name: str) -> Any:
         raise Forbidden(
             f"The key {self._caller.name} is bound to queues, and this is about the whole store."
         )
@@ -126,9 +125,7 @@ class ScopedStore:
         return await self._store.now()
 
     async def insert(self, jobs: Sequence[NewJob]) -> Sequence[Receipt]:
-        refuse_outside(self._caller, jobs)
-        await refuse_hidden(self._store, self._caller, jobs)
-        return await self._store.insert(jobs)
+        return await store_jobs(self._store, self._caller, jobs, self._store.insert)
 
     async def get(self, ids: Sequence[str]) -> Mapping[str, Job]:
         found = await self._store.get(ids)
@@ -170,18 +167,14 @@ class ScopedStore:
 
     async def beat(self, worker: WorkerInfo, ttl: int) -> Order | None:
         self._require(name for name in map(_served, worker.queues) if name != EVERY)
-        return await self._store.beat(worker, ttl)
-
-    async def leave(self, worker: str) -> None:
-        if any(each.id == worker for each in await self.workers()):
-            await self._store.leave(worker)
+        return await super().beat(replace(worker, queues=self._in_full(worker.queues)), ttl)
 
     async def abandon(self, worker: str) -> int:
         """Only of a worker that serves no other queues: its leases run out in all of them."""
-        listed = [each for each in await self._store.workers() if each.id == worker]
-        if not listed or not self._queues.issuperset(map(_served, listed[0].queues)):
-            return 0
-        return await self._store.abandon(worker)
+        for each in await self._store.workers():
+            if each.id == worker and not self._queues.issuperset(map(_served, each.queues)):
+                return 0
+        return await super().abandon(worker)
 
     async def note_attempts(self, records: Sequence[AttemptRecord], keep: int) -> None:
         self._require(each.queue for each in records)
@@ -192,7 +185,7 @@ class ScopedStore:
 
     async def tally(self, worker: str, number: int, tallies: Sequence[Tally]) -> None:
         self._require(each.queue for each in tallies)
-        await self._store.tally(worker, number, tallies)
+        await super().tally(worker, number, tallies)
 
     async def elect(self, role: str, holder: str, ttl: int) -> Term | None:
         """Never: a leader sees to all queues. So a worker with such a key leaves it to others."""
@@ -288,6 +281,19 @@ class ScopedStore:
         """Those of these jobs that the caller sees; a job never changes its queue."""
         found = await self.get(ids)
         return [id for id in ids if id in found]
+
+    def _in_full(self, queues: Iterable[str]) -> tuple[str, ...]:
+        """What a worker serves that says that it serves every queue: those that it sees."""
+        full: dict[str, None] = {}
+        for text in queues:
+            weight = text.removeprefix(EVERY)
+            every = _served(text) == EVERY
+            full.update(
+                dict.fromkeys(f"{name}{weight}" for name in sorted(self._queues))
+                if every
+                else {text: None}
+            )
+        return tuple(full)
 
     async def _own_schedules(self, names: Sequence[str]) -> Sequence[str]:
         own = {each.name for each in await self.schedules()}

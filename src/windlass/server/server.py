@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from ..app import Windlass
 from ..config import ServerSettings, WorkerSettings
 from ..config.server import NO_PORT
+from ..core.ids import new_id
+from ..core.workers import SERVER
 from ..scheduler.upkeep import upkeep
 from ..service import Service
 from ..worker.tallier import Tallier, Unsent
@@ -98,7 +100,14 @@ async def make_server(
     unsent = Unsent(new_worker_id(), site.ledger, site.meter.metrics.asked)
     services: list[Service] = [Tallier(site.store, unsent)]
     if site.settings.upkeep:
-        services += upkeep(site.store, app.registry, WorkerSettings(), app.history, site.ledger)
+        services += upkeep(
+            site.store,
+            app.registry,
+            WorkerSettings(),
+            app.history,
+            site.ledger,
+            holder=f"{SERVER}{new_id()}",
+        )
         services.append(Checkup(site.store, site.meter))
     services += [site.keyring, site.watcher, site.pulse]
     if app.history.is_kept:

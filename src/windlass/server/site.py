@@ -21,6 +21,7 @@ from .keyring import Keyring
 from .lookout import Lookout
 from .meter import Meter
 from .offer import Offers
+from .owners import Owners
 from .pulse import Pulse
 from .scope import scoped
 from .throttle import Throttle
@@ -58,6 +59,7 @@ class Site(NamedTuple):
     trends: Lookout[trend.Trend]
     logins: Throttle
     """counts wrong keys by the address that they come from"""
+    owners: Owners
     authorize: Authorize | None = None
     """tells who calls in the place of keys"""
 
@@ -68,7 +70,7 @@ class Site(NamedTuple):
 
     def store_for(self, caller: Caller) -> Store:
         """The store as this caller may see and change it."""
-        return scoped(self.store, caller)
+        return scoped(self.store, caller, self.owners)
 
     def admit(self, key: str | None = None, *, login: str | None = None) -> Caller:
         """Who calls, by the key of the request or by a login; counts it."""
@@ -110,5 +112,6 @@ async def make_site(
         Lookout(panorama.take, panorama.LASTS),
         Lookout(trend.take, trend.LASTS),
         Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),
+        Owners(store),
         authorize,
     )

@@ -4,6 +4,7 @@ import grpc
 import pytest
 
 from tests.server.grpc.client import Client, Served
+from tests.server.grpc.conftest import Serve
 from windlass.protocol import windlass_pb2 as pb
 
 DENIED = grpc.StatusCode.PERMISSION_DENIED
@@ -78,3 +79,30 @@ async def test_leases_of_other_queues_do_not_hold(everywhere: Client, mail: Clie
     assert not (await mail("Work.Extend", pb.ExtendRequest(leases=[job.lease]))).ids
     assert (await everywhere.job(job.id)).state == "active"
     assert await everywhere.ack(job) == [job.id]
+
+
+async def test_names_of_others_are_neither_taken_nor_told(serve: Serve) -> None:
+    served = await serve()
+    mail = await served.with_key("enqueue", queues=["mail"])
+    bank = await served.with_key("enqueue", queues=["bank"])
+    assert await bank.enqueue(queue="bank", id="inv-17", unique="u") == "inv-17"
+    second = await mail.enqueue(queue="mail", unique="u")
+    assert await mail.enqueue(queue="mail", unique="u") == second != "inv-17"
+    taken = pb.NewJob(task="send", queue="mail", id="inv-17")
+    code, sentence = await mail.refusal("Jobs.Enqueue", pb.EnqueueRequest(job=taken))
+    assert (code, "bank" in sentence) == (grpc.StatusCode.FAILED_PRECONDITION, False)
+    jobs = [pb.NewJob(task="send", queue="mail", id="mine"), taken]
+    code, _ = await mail.refusal("Jobs.EnqueueMany", pb.EnqueueManyRequest(jobs=jobs))
+    assert code == grpc.StatusCode.FAILED_PRECONDITION
+    assert set(await served.store.get(["mine", "inv-17"])) == {"inv-17"}
+
+
+async def test_a_worker_of_another_key_is_not_spoken_for(serve: Serve) -> None:
+    served = await serve()
+    mail = await served.with_key("work", queues=["mail"])
+    bank = await served.with_key("work", queues=["bank"])
+    await bank("Work.Register", pb.RegisterRequest(worker="w", queues=["bank"]))
+    code, _ = await mail.refusal("Work.Register", pb.RegisterRequest(worker="w", queues=["mail"]))
+    assert code == grpc.StatusCode.PERMISSION_DENIED
+    await mail("Work.Leave", pb.LeaveRequest(worker="w"))
+    assert [each.queues for each in await served.store.workers()] == [("bank",)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.model import Job, Receipt
+from ...core.unique import shown_unique
 from ...protocol import windlass_pb2 as pb
 
 
@@ -42,7 +43,7 @@ def job_message(job: Job, *, brief: bool = False) -> pb.Job:
         finished_ms=job.finished_at,
         lease_until_ms=job.lease_until,
         worker=job.worker,
-        unique=job.unique,
+        unique=shown_unique(job.unique),
         labels=spec.labels,
         headers=spec.headers,
         content_type=spec.content_type,

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from ...admin.change import CANCEL, Answer, Change, change_jobs, delete
 from ...core.ids import checked_id
-from ...core.model import JobQuery
+from ...core.model import JobQuery, NewJob, Receipt
 from ...core.name import checked_name
 from ...errors import InvalidOption
 from ...protocol import windlass_pb2 as pb
 from ..checked import refuse_unstorable
 from ..faults import TooLarge
-from ..scope import refuse_hidden, refuse_outside
 from ..site import Site
+from ..storing import store_jobs
 from ..together import get_within
 from .answers import job_message, receipt, receipts
 from .call import Call
@@ -45,9 +45,7 @@ class Jobs:
 
     async def enqueue(self, call: Call[pb.EnqueueRequest]) -> pb.EnqueueResponse:
         job = self._moulds.job(call.request.job)
-        refuse_outside(call.caller, [job])
-        await refuse_hidden(call.site.store, call.caller, [job])
-        (made,) = await self._offers.enqueue([job])
+        (made,) = await self._store(call, [job])
         return pb.EnqueueResponse(receipt=receipt(made))
 
     async def enqueue_many(self, call: Call[pb.EnqueueManyRequest]) -> pb.EnqueueManyResponse:
@@ -56,9 +54,10 @@ class Jobs:
             raise InvalidOption("EnqueueMany needs a job at least.")
         call.bound(len(asked), "jobs")
         jobs = [*map(self._moulds.job, asked)]
-        refuse_outside(call.caller, jobs)
-        await refuse_hidden(call.site.store, call.caller, jobs)
-        return receipts(await self._offers.enqueue(jobs))
+        return receipts(await self._store(call, jobs))
+
+    async def _store(self, call: Call[Any], jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        return await store_jobs(call.site.store, call.caller, jobs, self._offers.enqueue)
 
     async def get(self, call: Call[pb.GetRequest]) -> pb.GetResponse:
         ids = _ids(call)

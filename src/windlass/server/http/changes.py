@@ -20,7 +20,7 @@ from ...core.options import Options
 from ...core.states import DELETABLE, State
 from ...errors import UnknownJob, WrongState
 from ..offer import Priority, Seconds, Text
-from ..scope import refuse_outside
+from ..storing import refuse_outside
 from .call import Call
 from .jobs import id_in
 

@@ -12,7 +12,7 @@ from ...core.model import NewJob
 from ...errors import UsageError
 from ..faults import TooLarge
 from ..offer import JobRequest, Seconds, Text
-from ..scope import refuse_hidden, refuse_outside
+from ..storing import store_jobs
 from .call import Call, Reply
 from .once import once_of
 
@@ -53,12 +53,13 @@ async def enqueue_jobs(call: Call[None, Batch]) -> StoredBatch:
 async def _enqueue(call: Call[Any, Any], requests: Sequence[JobRequest]) -> list[Stored]:
     once = once_of(call, requests)
     jobs = _jobs(call, requests if once is None else once.requests)
-    refuse_outside(call.caller, jobs)
-    await refuse_hidden(call.site.store, call.caller, jobs)
     if once is not None and len(jobs) > 1:
         # Of another batch that was longer, those behind would be new.
         await once.refuse_other_use(call.store)
-    receipts = await call.site.offers.enqueue(jobs)
+    site = call.site
+    receipts = await store_jobs(
+        site.store, call.caller, jobs, site.offers.enqueue, ids_are_made=once is not None
+    )
     if once is not None and any(receipt.duplicate for receipt in receipts):
         await once.refuse_other_use(call.store)
     return [Stored(receipt.id, receipt.duplicate) for receipt in receipts]
