@@ -9,7 +9,7 @@ from windlass.admin.attention import FEW, MOST, OLD_MS, Attention, Situation, at
 from windlass.core.model import QueueStats, Spec
 from windlass.core.schedule import Schedule
 from windlass.core.states import State
-from windlass.core.workers import WorkerInfo
+from windlass.core.workers import UPKEEP, Term, WorkerInfo
 
 NOW = 1_800_000_000_000
 MINUTE = 60_000
@@ -219,3 +219,31 @@ def test_of_many_alike_the_worst_are_told_one_by_one_and_the_rest_together() -> 
     assert told[-1] == Attention("no_worker", "2 more queues are without a worker.")
     one_more = attention(Situation(now=NOW, queues=many[1:]))
     assert one_more[-1].text == "1 more queue is without a worker."
+
+
+def upkeep_by(term: Term | None, *, since: int = NOW - MINUTE) -> list[Attention]:
+    workers = [replace(worker(), started_at=since)]
+    leaders = {} if term is None else {UPKEEP: term}
+    return [*attention(Situation(now=NOW, workers=workers, leaders=leaders))]
+
+
+@pytest.mark.parametrize("term", [None, Term("w", 3, NOW - MINUTE), Term("server:1", 1, 0)])
+def test_workers_that_nobody_leads_are_told_of(term: Term | None) -> None:
+    (told,) = upkeep_by(term)
+    assert told.kind == "upkeep"
+    assert told.text.startswith("Nobody does the upkeep")
+    # At first nobody does, everywhere.
+    assert upkeep_by(term, since=NOW - 1_000) == []
+    assert attention(Situation(now=NOW, leaders={})) == []
+
+
+def test_a_leader_of_which_nothing_is_heard_is_told_of() -> None:
+    (told,) = upkeep_by(Term("thief", 4, NOW + MINUTE))
+    assert (told.kind, "led by thief" in told.text) == ("upkeep", True)
+
+
+@pytest.mark.parametrize("holder", ["w", "server:0199"])
+def test_who_leads_and_beats_is_fine(holder: str) -> None:
+    assert upkeep_by(Term(holder, 4, NOW + MINUTE)) == []
+    # One that was killed a moment ago has no successor yet.
+    assert upkeep_by(Term(holder, 4, NOW - 5_000)) == []

@@ -9,6 +9,8 @@ import pytest
 from tests.server.conftest import Serve, Working
 from tests.server.serving import Served
 from tests.server.shop import Shop
+from windlass.admin.doctor import diagnose, examine
+from windlass.core.clock import system_clock
 from windlass.core.stats import COARSE, FINE, Tally, bucket, timed
 from windlass.core.workers import WorkerInfo
 from windlass.errors import StoreUnavailable
@@ -85,6 +87,17 @@ async def test_what_needs_attention_is_told_with_where_to_look(api: Served) -> N
     await api.store.tally("w", 1, [Tally("c", {"failed": 50, "completed": 1})])
     told = (await overview(api))["attention"]
     assert ("failing", "ui/jobs?queue=c") in [(each["kind"], each["link"]) for each in told]
+
+
+async def test_workers_whom_nobody_leads_need_somebody(api: Served) -> None:
+    now = await api.store.now()
+    await api.store.beat(WorkerInfo("w", "host", 1, ("*",), 1, now - 60_000), 60_000)
+    (told,) = (await overview(api))["attention"]
+    assert (told["kind"], told["link"]) == ("upkeep", "ui/workers")
+    found = diagnose(await examine(api.store, system_clock))
+    assert [each.text for each in found if each.kind == "attention"] == [told["text"]]
+    await api.store.elect("upkeep", "w", 10_000)
+    assert (await overview(api))["attention"] == []
 
 
 async def test_a_key_with_queues_has_an_overview_of_these(api: Served) -> None:

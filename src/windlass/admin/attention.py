@@ -15,12 +15,15 @@ from ..core.cron import GRACE_MS
 from ..core.model import QueueStats
 from ..core.schedule import Schedule
 from ..core.states import State
-from ..core.workers import WorkerInfo
+from ..core.workers import SERVER, UPKEEP, Term, WorkerInfo
 from ..errors import InvalidOption
 from .facts import served_by
 from .moment import date, span
 
-Kind = Literal["no_worker", "old", "dead", "failing", "cron", "paused"]
+Kind = Literal["upkeep", "no_worker", "old", "dead", "failing", "cron", "paused"]
+
+SETTLED_MS: Final = 30_000
+"""When a worker has been there for so long, somebody has taken the lead, if anybody may."""
 
 OLD_MS: Final = 5 * 60_000
 """A job that waits longer than this for a worker has been waiting for too long."""
@@ -37,6 +40,9 @@ MOST: Final = 10
 """Of one kind, so many are told one by one, the worst first; the others in one sentence."""
 
 _TO_RUN: Final = (State.PENDING, State.RETRY, State.SCHEDULED)
+
+LATE_MS: Final = 10_000
+"""A leader that was killed has a successor by then."""
 
 
 class Attention(msgspec.Struct, frozen=True):
@@ -58,6 +64,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """as `Store.oldest` gives it"""
     workers: Sequence[WorkerInfo] = ()
     schedules: Sequence[Schedule] = ()
+    leaders: Mapping[str, Term] | None = None
+    """as `Store.leaders` gives it; None if that is not known"""
     recent: Mapping[str, Mapping[str, int]] = {}
     """by queue, what `core.stats` counted within `RECENT_MS`: completed, failed, dead"""
 
@@ -83,6 +91,26 @@ def _worst(judged: _Judged, rest: str) -> Sequence[Attention]:
         return ranked
     more = Attention(ranked[0].kind, rest.format(f"{left:,} more", "s are" if left > 1 else " is"))
     return [*ranked[:MOST], more]
+
+
+def _without_leader(found: Situation) -> _Judged:
+    settled = [each for each in found.workers if 0 < each.started_at < found.now - SETTLED_MS]
+    if found.leaders is None or not settled:
+        return
+    term = found.leaders.get(UPKEEP)
+    if term is None or term.expires_at <= found.now - LATE_MS:
+        text = (
+            "Nobody does the upkeep, neither a server nor a worker: jobs of lost workers are not "
+            "rescued, and no schedule ticks."
+        )
+    elif term.holder.startswith(SERVER) or any(each.id == term.holder for each in found.workers):
+        return
+    else:
+        text = (
+            f"The upkeep is led by {term.holder}, of which nothing is heard: jobs of lost workers "
+            "may not be rescued, and schedules may not tick."
+        )
+    yield found.now, Attention("upkeep", text)
 
 
 def _without_worker(found: Situation) -> _Judged:
@@ -174,6 +202,7 @@ def _paused(found: Situation) -> _Judged:
 
 
 _JUDGES: Final[Sequence[tuple[Callable[[Situation], _Judged], str]]] = (
+    (_without_leader, "{} leader{} missing."),
     (_without_worker, "{} queue{} without a worker."),
     (_old, "{} queue{} waiting for long."),
     (_dead, "{} queue{} with jobs that died within the last hour."),

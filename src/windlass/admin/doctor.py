@@ -18,6 +18,7 @@ from ..core.model import Job, JobQuery, QueueStats
 from ..core.states import FINISHED, RESCHEDULABLE, State
 from ..stores.contract import Store
 from .attention import Situation, attention
+from .leading import leaders_of
 from .moment import span
 
 Kind = Literal["lease", "dependent", "counter", "clock", "risk", "attention"]
@@ -81,6 +82,7 @@ async def examine(store: Store, clock: Clock, most: int = MOST) -> Chart:
             oldest=await store.oldest([queue.name for queue in queues]),
             workers=await store.workers(),
             schedules=await store.schedules(),
+            leaders=await leaders_of(store),
         ),
         active=await _listed(store, most, State.ACTIVE),
         blocked=blocked,

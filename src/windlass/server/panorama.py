@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from ..admin.attention import RECENT_MS, Attention, Situation, attention
+from ..admin.leading import leaders_of
 from ..core.model import QueueStats
 from ..core.stats import COARSE, COMPLETED, FINE, WHOLE, StatPoint, bucket, summed
 from ..stores.contract import Store
@@ -48,6 +49,7 @@ async def take(store: Store) -> Panorama:
         oldest=snapshot.oldest,
         workers=snapshot.workers,
         schedules=await store.schedules(),
+        leaders=await leaders_of(store),
         recent={name: summed(points) for name, points in _by_queue(recent).items()},
     )
     whole = [point for point in done if point.at < minute]

@@ -8,6 +8,7 @@ from typing import Final
 
 from ...admin.attention import RECENT_MS, Situation
 from ...admin.facts import look as look_at
+from ...admin.leading import leaders_of
 from ...admin.listing import list_jobs
 from ...admin.record import full_record
 from ...admin.why import explain
@@ -16,6 +17,7 @@ from ...core.model import Job, JobQuery, QueueStats
 from ...core.schedule import Schedule
 from ...core.states import State
 from ...core.stats import COARSE, FINE, WHOLE, StatPoint, bucket, summed
+from ...core.workers import Term
 from ...errors import UnknownJob
 from ...stores.contract import Store
 from ..job import lines
@@ -43,6 +45,7 @@ class Looker:
         self._codecs = codecs
         self._asked_at = 0
         self._schedules: Sequence[Schedule] = ()
+        self._leaders: Mapping[str, Term] | None = None
         self._recent: Mapping[str, Mapping[str, int]] = {}
 
     async def look(self, visible: Sequence[str] | None = None, opened: str | None = None) -> Look:
@@ -65,6 +68,7 @@ class Looker:
             oldest=oldest,
             workers=workers,
             schedules=self._schedules,
+            leaders=self._leaders,
             recent=self._recent,
         )
         return Look(situation=situation, active=active, failed=failed, points=points, opened=known)
@@ -90,8 +94,10 @@ class Looker:
         if 0 <= now - self._asked_at < SLOW_MS:
             return
         since = bucket(COARSE, now - RECENT_MS)
-        self._schedules, points = await asyncio.gather(
-            self._store.schedules(), self._store.stats(queues, COARSE, since)
+        self._schedules, self._leaders, points = await asyncio.gather(
+            self._store.schedules(),
+            leaders_of(self._store),
+            self._store.stats(queues, COARSE, since),
         )
         by_queue: dict[str, list[StatPoint]] = {}
         for point in points:

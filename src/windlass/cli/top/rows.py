@@ -24,6 +24,7 @@ SPARK: Final = 10
 TIME: Final = len("59 min")
 
 KIND_WORDS: Final = {
+    "upkeep": "no upkeep",
     "no_worker": "no worker",
     "old": "waiting",
     "dead": "dead",

@@ -98,6 +98,8 @@ def _link(each: Attention) -> str | None:
     """The view of the dashboard that shows the thing; none of what stands for several."""
     if each.schedule is not None:
         return "ui/cron"
+    if each.kind == "upkeep":
+        return "ui/workers"
     if each.queue is None:
         return "ui/queues"
     match each.kind:
