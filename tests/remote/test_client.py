@@ -40,7 +40,9 @@ from windlass.stores.contract import Store
 from windlass.stores.open import open_store
 from windlass.stores.remote.calls import CALLS, encode
 from windlass.stores.remote.fault import KINDS
+from windlass.stores.remote.plain import warn_of_plain
 from windlass.stores.remote.store import RemoteStore
+from windlass.stores.remote.url import parse
 from windlass.testing.jobs import new_job, put, state_of
 
 
@@ -391,3 +393,38 @@ async def test_jobs_that_are_large_together_come_in_several_answers() -> None:
         async with opened(api.url) as store:
             found = await store.get([*ids, "nobody"])
         assert found.keys() == {*ids}
+
+
+@pytest.mark.parametrize(
+    ("url", "warned"),
+    [
+        ("http://:wl_key@jobs.example.org", True),
+        ("http://:wl_key@192.0.2.7:8080", True),
+        ("http://:wl_key@[2001:db8::1]:8080", True),
+        ("grpc://:wl_key@jobs.example.org", True),
+        ("https://:wl_key@jobs.example.org", False),
+        ("http://jobs.example.org", False),
+        ("http://:wl_key@localhost:8080", False),
+        ("http://:wl_key@127.0.0.9:8080", False),
+        ("http://:wl_key@[::1]:8080", False),
+    ],
+)
+def test_a_key_that_goes_to_another_machine_as_it_is_is_warned_of_once(
+    url: str, warned: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.stores.remote.plain._told", set())
+    for _ in range(3):
+        warn_of_plain(parse(url))
+    assert caplog.text.count("without TLS") == warned
+    assert "wl_key" not in caplog.text
+
+
+async def test_a_client_warns_as_it_opens(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.stores.remote.plain._told", set())
+    for scheme in ("http", "grpc"):
+        store = open_store(f"{scheme}://:wl_key@windlass.invalid:1?patience=0")
+        with pytest.raises(StoreUnavailable):
+            await store.open()
+    assert caplog.text.count("windlass.invalid:1 goes there without TLS") == 1

@@ -6,10 +6,14 @@ import os
 import time
 from hashlib import blake2b
 from random import Random
+from typing import Final
 
 from ..errors import InvalidOption
 
 MAX_ID_LENGTH = 128
+
+NOWHERE: Final = frozenset({".", ".."})
+"""Parts of a path that browsers and servers take away, whichever way they are written."""
 
 # One of our own: a program that seeds `random` must not get the same ids each time it runs.
 _random = Random()
@@ -48,6 +52,8 @@ def checked_id(value: str) -> str:
         raise InvalidOption(f"A job id is a text of 1 to {MAX_ID_LENGTH} characters.")
     if not value.isprintable() or value != value.strip():
         raise InvalidOption("A job id has printable characters only and no blanks at its ends.")
+    if value in NOWHERE:
+        raise InvalidOption(f"A job id cannot be {value}: no address can have it.")
     return value
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from ..errors import InvalidOption, shown
+from .ids import NOWHERE
 
 MAX_NAME_LENGTH: Final = 128
 MAX_KEY_LENGTH: Final = 100
@@ -32,6 +33,8 @@ def checked_name(value: str, what: str) -> str:
 def checked_queue(value: str) -> str:
     """The name of a queue for new jobs; what divides a list of names cannot be in one."""
     checked_name(value, "name of a queue")
+    if value in NOWHERE:
+        raise InvalidOption(f"A queue cannot be called {value}: no address can have it.")
     if not DIVIDERS.isdisjoint(value):
         raise InvalidOption(
             f"The name of a queue is one word without commas and semicolons; got {value!r}."

@@ -14,7 +14,7 @@ import msgspec
 from ..errors import InvalidOption, shown
 from .clock import to_datetime
 from .cron import Missed, Timetable, checked_missed, timetable
-from .ids import new_id
+from .ids import NOWHERE, new_id
 from .model import DEFAULT_PRIORITY, DEFAULT_QUEUE, Job, NewJob, Spec
 from .states import LIVE, State
 
@@ -73,6 +73,8 @@ def schedule_of(
             "The name of a schedule has printable characters only and no blanks at its ends; "
             f"got {shown(name)}."
         )
+    if name in NOWHERE:
+        raise InvalidOption(f"A schedule cannot be called {name}: no address can have it.")
     spec = job.spec
     if not job.fresh or job.delay or (job.due, job.unique, spec.expires_at) != (None,) * 3:
         raise InvalidOption(

@@ -28,7 +28,7 @@ from ..workflows.order import refuse_disorder
 from .mould import NO_TYPE, Mould, call_in
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
-Priority = Annotated[int, msgspec.Meta(ge=0, le=100)]
+Priority = Annotated[int, msgspec.Meta(ge=0, le=100)] | Literal["low", "default", "high"]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
 
@@ -60,7 +60,7 @@ class JobRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     id: Text | UnsetType = UNSET
     """storing another job of this id changes nothing"""
     queue: Text | UnsetType = UNSET
-    priority: Priority | Literal["low", "default", "high"] | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
     max_retries: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] | UnsetType = UNSET
     timeout: Seconds | UnsetType | None = UNSET
     """seconds that one run may take"""

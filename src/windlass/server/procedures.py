@@ -143,6 +143,7 @@ async def _insert(request: Request) -> Sequence[Receipt]:
         refuse_unique(caller, to_come)
         await refuse_hidden(site.store, caller, [*checked, *to_come])
         await refuse_taken(site.store, caller, to_come)
+    site.limits.refuse_other(caller, [*checked, *to_come], made_here=False)
     receipts = await request.store.insert(checked)
     site.app.registry.middleware.told(checked, receipts)
     return receipts

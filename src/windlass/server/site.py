@@ -18,6 +18,7 @@ from . import panorama, trend
 from .audit import Audit
 from .caller import Caller
 from .keyring import Keyring
+from .limits import Limits
 from .lookout import Lookout
 from .meter import Meter
 from .offer import Offers
@@ -60,6 +61,7 @@ class Site(NamedTuple):
     logins: Throttle
     """counts wrong keys by the address that they come from"""
     owners: Owners
+    limits: Limits
     authorize: Authorize | None = None
     """tells who calls in the place of keys"""
 
@@ -113,5 +115,6 @@ async def make_site(
         Lookout(trend.take, trend.LASTS),
         Throttle(Limit(rate=WRONG_KEYS, burst=FEW)),
         Owners(store),
+        Limits(app.registry if has_tasks else None),
         authorize,
     )

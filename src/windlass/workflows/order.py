@@ -30,10 +30,14 @@ def in_order(parents: Mapping[K, Iterable[K]]) -> Sequence[K]:
 
 def refuse_disorder(jobs: Sequence[NewJob]) -> None:
     """Raise if one of these jobs depends on another that comes later in the same call."""
-    waiting = {job.id: job.spec.parents for job in jobs if job.spec.parents}
-    if not waiting:
+    if not any(job.spec.parents for job in jobs):
         return
-    places = {job.id: place for place, job in enumerate(jobs)}
+    # Of several of one id the first counts, and the others are its duplicates.
+    places: dict[str, int] = {}
+    waiting: dict[str, tuple[str, ...]] = {}
+    for place, job in enumerate(jobs):
+        if places.setdefault(job.id, place) == place and job.spec.parents:
+            waiting[job.id] = job.spec.parents
     wrong = [
         (id, parent)
         for id, parents in waiting.items()

@@ -57,6 +57,7 @@ class Jobs:
         return receipts(await self._store(call, jobs))
 
     async def _store(self, call: Call[Any], jobs: Sequence[NewJob]) -> Sequence[Receipt]:
+        call.site.limits.refuse_other(call.caller, jobs, made_here=True)
         return await store_jobs(call.site.store, call.caller, jobs, self._offers.enqueue)
 
     async def get(self, call: Call[pb.GetRequest]) -> pb.GetResponse:

@@ -24,7 +24,7 @@ from ...admin.selection import Selection
 from ...core.codec import Codecs
 from ...core.ids import checked_id
 from ...core.model import NEVER, Job, JobQuery
-from ...core.options import Options
+from ...core.options import CHECKS, Options
 from ...core.states import State
 from ...errors import InvalidOption
 from ...stores.cursor import decode, encode, refusal
@@ -128,7 +128,7 @@ def _change(asked: Action, codecs: Codecs, began: int | None = None) -> Change:
             return delete()
         case "priority":
             assert asked.priority is not UNSET
-            return prioritize(asked.priority)
+            return prioritize(CHECKS["priority"](asked.priority))
         case "reschedule":
             delay = 0.0 if asked.delay is UNSET else asked.delay
             checked = Options().merged({"delay": delay}).delay

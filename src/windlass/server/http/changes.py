@@ -16,7 +16,7 @@ from ...admin.record import JobRecord, record
 from ...client import get_job, signal_job
 from ...core.model import Job
 from ...core.name import checked_name
-from ...core.options import Options
+from ...core.options import CHECKS, Options
 from ...core.states import DELETABLE, State
 from ...errors import UnknownJob, WrongState
 from ..offer import Priority, Seconds, Text
@@ -61,7 +61,7 @@ class NewPriority(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def prioritize_job(call: Call[None, NewPriority]) -> JobRecord:
     """Give a job that waits another priority; it goes to the end of the line there."""
-    priority = call.body.priority
+    priority = CHECKS["priority"](call.body.priority)
     before = await _change(call, prioritize(priority))
     after = (await call.store.get([before.id])).get(before.id)
     return record(replace(before, priority=priority) if after is None else after)

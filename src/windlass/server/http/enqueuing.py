@@ -57,6 +57,7 @@ async def _enqueue(call: Call[Any, Any], requests: Sequence[JobRequest]) -> list
         # Of another batch that was longer, those behind would be new.
         await once.refuse_other_use(call.store)
     site = call.site
+    site.limits.refuse_other(call.caller, jobs, made_here=True)
     receipts = await store_jobs(
         site.store, call.caller, jobs, site.offers.enqueue, ids_are_made=once is not None
     )

@@ -48,8 +48,9 @@ class TaskList(msgspec.Struct, frozen=True):
 
 
 async def list_tasks(call: Call[None, None]) -> TaskList:
-    """List the tasks of the app, with their signatures."""
-    tasks = call.site.app.tasks if call.site.has_tasks else {}
+    """List the tasks of the app, with their signatures; to a key with queues, those of these."""
+    known, own = call.site.app.tasks if call.site.has_tasks else {}, call.caller.queues
+    tasks = {name: task for name, task in known.items() if not own or task.options.queue in own}
     views = [
         TaskView(
             name,

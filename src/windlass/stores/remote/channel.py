@@ -13,6 +13,7 @@ from grpc import aio
 from ...errors import StoreError, StoreUnavailable, Throttled, UsageError, WindlassError
 from .effort import persist
 from .fault import KINDS, Fault, unreadable
+from .plain import warn_of_plain
 from .url import Settings
 
 M = TypeVar("M", bound=Message)
@@ -50,6 +51,7 @@ class Channel:
 
     def open(self) -> None:
         _refuse_after_fork()
+        warn_of_plain(self._settings)
         address = self._settings.address
         if self._settings.tls is None:
             self._channel = aio.insecure_channel(address, OPTIONS)

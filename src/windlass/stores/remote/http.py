@@ -11,6 +11,7 @@ import aiohttp
 from ...errors import StoreError
 from .effort import persist
 from .fault import Fault, lost, told
+from .plain import warn_of_plain
 from .url import Settings
 
 PATH: Final = "/api/v1/store/"
@@ -28,6 +29,7 @@ class HttpTransport:
         self._session: aiohttp.ClientSession | None = None
 
     def open(self) -> None:
+        warn_of_plain(self._settings)
         headers = {"Content-Type": MSGPACK, "Accept": MSGPACK, "Accept-Encoding": "identity"}
         if self._settings.key is not None:
             headers["X-API-Key"] = self._settings.key

@@ -200,3 +200,10 @@ async def test_a_job_with_a_thousand_parents_waits_for_the_last(store: Store) ->
     assert await finish(store, jobs[-1], State.COMPLETED)
     await settle(store)
     assert await state_of(store, "end") is State.PENDING
+
+
+async def test_a_parent_may_come_again_behind_its_child_in_the_same_call(store: Store) -> None:
+    parent, child = new_job("a"), new_job("b", after("a"))
+    receipts = await store.insert([parent, child, parent])
+    assert [each.duplicate for each in receipts] == [False, False, True]
+    assert (await job_of(store, "b")).waits_for == ("a",)
