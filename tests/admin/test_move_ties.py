@@ -68,6 +68,19 @@ async def test_keys_are_taken_along_as_the_source_has_them(clock: FakeClock) -> 
     assert list(await target.keys()) == kept
 
 
+async def test_that_there_were_keys_moves_along_and_so_do_ended_logins(clock: FakeClock) -> None:
+    source, target = MemoryStore(clock), MemoryStore(clock)
+    await source.put_keys([key("a", Role.READ)])
+    await source.drop_keys(["a"])
+    await source.end_logins({"a:1": clock() + 1_000})
+    await move(source, target)
+    assert (list(await target.keys()), await target.had_keys()) == ([], True)
+    assert dict(await target.ended_logins()) == {"a:1": clock() + 1_000}
+    fresh, other = MemoryStore(clock), MemoryStore(clock)
+    await move(fresh, other)
+    assert not await other.had_keys()
+
+
 @pytest.mark.parametrize("lost", [False, True], ids=["fails", "is-lost"])
 @pytest.mark.parametrize(
     ("side", "name"), [("source", "keys"), ("target", "put_keys"), ("source", "drop_keys")]

@@ -17,6 +17,7 @@ import msgspec
 
 from ..core.clock import to_ms
 from ..core.ids import new_id
+from ..core.keymarks import NOBODY
 from ..core.model import JobQuery, QueueStats
 from ..core.outcome import Lost, decide
 from ..core.states import WAITING, State
@@ -154,6 +155,12 @@ class _Move:
         if keys:
             await self._target.put_keys(keys)
             await self._source.drop_keys([key.id for key in keys])
+        elif await self._source.had_keys() and not await self._target.had_keys():
+            # It is to know that there were some: a server on it must not open itself to everybody.
+            await self._target.put_keys([NOBODY])
+            await self._target.drop_keys([NOBODY.id])
+        if logins := await self._source.ended_logins():
+            await self._target.end_logins(logins)
 
     async def _drain(self) -> None:
         """Wait until nothing runs on the source. What a dead worker left behind is rescued."""

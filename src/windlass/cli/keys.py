@@ -78,7 +78,7 @@ def create(
 
     A read key looks at jobs, queues, workers and history; an enqueue key stores jobs and signals
     them; a work key fetches jobs and finishes them; an operate key looks, and changes jobs, queues
-    and schedules; an admin key may do everything.
+    and schedules; an upkeep key rescues, ticks and prunes; an admin key may do everything.
 
     \b
     windlass keys create --role enqueue --queue mail --name shop --expires 90d

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from .apikey import ApiKey
+from .apikey import ApiKey, Role
 
 MARK: Final = "~"
 """How the id of such a record begins; that of no key does."""
@@ -19,6 +19,9 @@ _LOGIN: Final = f"{MARK}login:"
 
 HAD_KEYS: Final = ApiKey(f"{MARK}had-keys", b"", ())
 """There are keys, or there were."""
+
+NOBODY: Final = ApiKey("nobody", bytes(32), (Role.READ,), expires_at=0)
+"""A key that lets nobody in: put and dropped, it leaves it behind that there was one."""
 
 
 def is_mark(id: str) -> bool:

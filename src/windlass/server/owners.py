@@ -25,7 +25,7 @@ from .lookout import Lookout
 LONGEST_LIFE: Final = 10 * 60_000
 """The most milliseconds for which one beat keeps a worker on the list."""
 
-REMEMBERED: Final = 60.0
+REMEMBERED: Final = 30.0
 """Seconds for which it is known here who has entered a worker, whatever the list says."""
 
 LASTS: Final = 1.0
@@ -60,6 +60,7 @@ class Owners:
         """Take a worker off the list, if it is the caller's."""
         if await self._is_own(caller, worker):
             await self._store.leave(worker)
+            self._known.pop(worker, None)
 
     async def abandon(self, caller: Caller, worker: str) -> int:
         """Let the leases of a worker run out, if it is the caller's."""

@@ -69,7 +69,7 @@ async def log_in(call: Call[None, Key]) -> Me:
 
 
 async def log_out(call: Call[None, None]) -> None:
-    """Log out of the dashboard: the login counts no more, on no server. The key stays as it is."""
+    """Log out of the dashboard, on every server; the key stays as it is."""
     site, login = call.site, login_in(call.headers)
     if login is None:
         if is_foreign(call.headers):

@@ -48,7 +48,8 @@ class TaskList(msgspec.Struct, frozen=True):
 
 
 async def list_tasks(call: Call[None, None]) -> TaskList:
-    """List the tasks of the app, with their signatures; to a key with queues, those of these."""
+    """List the tasks of the app, with their signatures."""
+    # A key with queues is told of theirs: what others do is not its affair.
     known, own = call.site.app.tasks if call.site.has_tasks else {}, call.caller.queues
     tasks = {name: task for name, task in known.items() if not own or task.options.queue in own}
     views = [
