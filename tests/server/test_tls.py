@@ -95,3 +95,26 @@ async def test_files_that_are_missing_or_nonsense_are_named(
         with pytest.raises(ConfigError, match=f"TLS cannot be served with .*{path.name}"):
             await server.start()
     await app.aclose()
+
+
+async def test_every_answer_over_tls_says_that_there_is_no_other_way(
+    serve: Serve, made: Certificates
+) -> None:
+    api = await serve(tls=context(made), **settings(made))
+    plain = await serve(api.app, has_tasks=False)
+    for method, path in [
+        ("GET", "/"),
+        ("GET", "/docs"),
+        ("GET", "/livez"),
+        ("GET", "/nowhere"),
+        ("GET", "jobs"),
+        ("GET", "dead/export"),
+        ("POST", "/logout"),
+        ("HEAD", "events"),
+        ("PUT", "jobs"),
+    ]:
+        answer = await api(method, path)
+        said = [value for name, value in answer.headers.items() if name.startswith("Strict")]
+        assert said == ["max-age=31536000"], path
+        assert "Strict-Transport-Security" not in (await plain(method, path)).headers
+    assert (await api.post("jobs", {"task": "x"})).status == 201

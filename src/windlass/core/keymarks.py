@@ -28,6 +28,11 @@ def is_mark(id: str) -> bool:
     return id.startswith(MARK)
 
 
+def tells_of_keys(ids: Iterable[str]) -> bool:
+    """Whether there are keys or were any, by the ids of all records, damaged ones too."""
+    return any(id == HAD_KEYS.id or not is_mark(id) for id in ids)
+
+
 def without_marks(records: Iterable[ApiKey]) -> list[ApiKey]:
     """The keys among records."""
     return [each for each in records if not is_mark(each.id)]

@@ -9,7 +9,15 @@ from typing import Final
 import msgspec
 
 from ...core.apikey import ApiKey
-from ...core.keymarks import HAD_KEYS, is_mark, logins_in, marks_of, past_in, without_marks
+from ...core.keymarks import (
+    HAD_KEYS,
+    is_mark,
+    logins_in,
+    marks_of,
+    past_in,
+    tells_of_keys,
+    without_marks,
+)
 from .record import encode
 from .shard import Shard
 
@@ -35,7 +43,7 @@ async def drop_keys(shard: Shard, ids: Sequence[str]) -> frozenset[str]:
 
 
 async def had_keys(shard: Shard) -> bool:
-    return any(key == HAD_KEYS or not is_mark(key.id) for key in await _records(shard))
+    return tells_of_keys(id.decode(errors="replace") for id in await shard.send("HKEYS", KEY))
 
 
 async def end_logins(shard: Shard, logins: Mapping[str, int]) -> None:

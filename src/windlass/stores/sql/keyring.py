@@ -9,7 +9,15 @@ from typing import Final
 import msgspec
 
 from ...core.apikey import ApiKey
-from ...core.keymarks import HAD_KEYS, is_mark, logins_in, marks_of, past_in, without_marks
+from ...core.keymarks import (
+    HAD_KEYS,
+    is_mark,
+    logins_in,
+    marks_of,
+    past_in,
+    tells_of_keys,
+    without_marks,
+)
 from .operation import Bulk, Operation, Statement
 from .rows import json_array
 
@@ -45,8 +53,7 @@ def drop(ids: Sequence[str]) -> Operation[frozenset[str]]:
 
 
 def had_any() -> Operation[bool]:
-    records = yield from _records()
-    return any(key == HAD_KEYS or not is_mark(key.id) for key in records)
+    return tells_of_keys(id for id, _ in (yield Statement("keys")))
 
 
 def end_logins(logins: Mapping[str, int], now: int) -> Operation[None]:
