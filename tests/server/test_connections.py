@@ -305,9 +305,9 @@ async def test_a_client_that_does_not_read_its_answer_is_cut_off(serve: Serve) -
     line = Wire(reader, writer)
     for number in range(8):
         await line.request(f"GET /api/v1/jobs/big-{number}")
-    connections = api.server._http._server.server_state.connections
+    connections = api.server._http.connections.open
     async with asyncio.timeout(20):
-        while any(each.transport.get_write_buffer_size() for each in connections):
+        while any(each._transport.get_write_buffer_size() for each in connections):
             await asyncio.sleep(0.05)
     assert len(connections) <= 1
     writer.close()

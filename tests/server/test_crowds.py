@@ -22,7 +22,7 @@ async def closed(sock: socket.socket) -> None:
 
 async def test_thousands_of_idle_connections_keep_nobody_out_and_are_closed(serve: Serve) -> None:
     api = await serve(header_timeout=3.0)
-    connections = api.server._http._server.server_state.connections
+    connections = api.server._http.connections.open
     idle: list[socket.socket] = []
     try:
         while len(idle) < MANY:
@@ -53,6 +53,6 @@ async def test_connections_over_the_bound_are_told_so_and_others_are_served(serv
         await first.request("GET /livez")
         assert (await first.answer()).status == 200
     async with asyncio.timeout(20):
-        while len(api.server._http._server.server_state.connections):
+        while len(api.server._http.connections.open):
             await asyncio.sleep(0.01)
     assert (await api.get("/livez")).status == 200

@@ -68,8 +68,8 @@ async def test_no_script_and_no_other_site_gets_the_cookie(bare: Served) -> None
     assert not set_["secure"]
     secret = key.rpartition("_")[2]
     assert secret not in set_.value and key not in set_.value
-    for headers in ({"X-Forwarded-Proto": "https"}, {"Origin": f"https://127.0.0.1:{bare.port}"}):
-        assert morsel(await log_in(bare, key, headers=headers))["secure"]
+    headers = {"Origin": f"https://127.0.0.1:{bare.port}"}
+    assert morsel(await log_in(bare, key, headers=headers))["secure"]
 
 
 async def test_the_cookie_is_for_the_path_that_a_proxy_serves(serve: Serve) -> None:
@@ -130,7 +130,6 @@ async def test_who_is_logged_in_changes_things_from_our_own_pages_only(bare: Ser
     good: list[dict[str, str]] = [
         {"Sec-Fetch-Site": "same-origin"},
         {"Origin": f"http://{place}"},
-        {"Origin": "https://ops.example.org", "X-Forwarded-Host": "ops.example.org"},
     ]
     bad: list[dict[str, str]] = [
         {},
@@ -139,6 +138,7 @@ async def test_who_is_logged_in_changes_things_from_our_own_pages_only(bare: Ser
         {"Sec-Fetch-Site": "none"},
         {"Origin": "null"},
         {"Origin": "http://evil.example.org"},
+        {"Origin": "http://evil.example.org", "X-Forwarded-Host": "evil.example.org"},
         {"Origin": f"http://{place}.evil.example.org"},
         {"Origin": "http://[", "Referer": f"http://{place}/"},
     ]
@@ -172,16 +172,18 @@ async def test_a_page_elsewhere_cannot_log_its_visitors_in(bare: Served) -> None
     assert (await log_in(bare, key, headers=form)).status == 415
 
 
-async def test_a_wrong_key_logs_nobody_in_and_soon_nobody_may_try(bare: Served) -> None:
+async def test_a_wrong_key_logs_nobody_in_and_soon_nothing_but_a_right_one_is_answered(
+    bare: Served,
+) -> None:
     key = await bare.add_key("read")
     for _ in range(10):
         answer = await log_in(bare, key[:-1])
         assert answer.status == 401 and "Set-Cookie" not in answer.headers
-    for tried in (key[:-1], key):
-        answer = await log_in(bare, tried)
-        assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
-    # Who has a key or is logged in is not concerned.
+    answer = await log_in(bare, key[:-1])
+    assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
+    # Who has a key is not concerned, though all may come from the address of one proxy.
     assert (await bare.get("jobs", key=key)).status == 200
+    assert (await log_in(bare, key)).status == 200
 
 
 async def test_right_keys_are_not_counted(bare: Served) -> None:

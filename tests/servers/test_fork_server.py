@@ -158,7 +158,7 @@ def test_all_of_windlass_is_loaded_but_no_tracing() -> None:
     code = (
         "import sys; print(*[name in sys.modules for name in ("
         "'windlass.server.server', 'windlass.worker.worker', 'asyncpg', 'asyncmy', 'hiredis', "
-        "'aiohttp', 'grpc', 'uvicorn', 'opentelemetry', 'sentry_sdk', 'windlass.testing')])"
+        "'aiohttp', 'grpc', 'httptools', 'opentelemetry', 'sentry_sdk', 'windlass.testing')])"
     )
     done = run(["-P", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [*["True"] * 8, *["False"] * 3]

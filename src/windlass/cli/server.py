@@ -31,7 +31,7 @@ from .text import masked
 
 log = logging.getLogger("windlass")
 
-NEEDED: Final = ("starlette", "uvicorn", "httptools", "prometheus_client")
+NEEDED: Final = ("starlette", "httptools", "prometheus_client")
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
 import msgspec
@@ -52,6 +52,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """the longest wait of a long-poll"""
     max_connections: int = 10_000
     """connections that are open at the same time"""
+    trusted_proxies: tuple[str, ...] = ()
+    """addresses or networks of proxies whose X-Forwarded-For, -Proto and -Host are believed"""
     rate: str = ""
     """requests of one key, as in 100/s; none is any number"""
     key_refresh: float = 2.0
@@ -85,6 +87,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         self._check_place()
         self._check_tls()
         self._check_pages()
+        self._check_proxies()
         times = ("header_timeout", "body_timeout", "request_timeout")
         lasting = ("keep_alive", "key_refresh", "session")
         waits = ("max_wait", "shutdown_timeout")
@@ -147,6 +150,16 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
                     f"frame_ancestors must be self or origins, as in https://wiki.example.org; "
                     f"got {each!r}."
                 )
+
+    def _check_proxies(self) -> None:
+        for each in self.trusted_proxies:
+            try:
+                ip_network(each, strict=False)
+            except ValueError:
+                raise ConfigError(
+                    f"trusted_proxies must be addresses or networks, as in 10.0.0.7 or "
+                    f"10.0.0.0/8; got {each!r}."
+                ) from None
 
     def _check_tls(self) -> None:
         if bool(self.tls_cert) != bool(self.tls_key):

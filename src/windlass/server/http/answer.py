@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
+from ...core.codec import MSGPACK as EXACT
 from ...errors import Unauthenticated, WindlassError
 from ..faults import Fault
 from .body import MSGPACK
 from .call import Binary, Headers, Lines, Reply
-from .direct import Direct
+from .exchange import Exchange
 from .problem import CONTENT_TYPE, headers_of, problem_of
 from .security import NOSNIFF
 
@@ -53,11 +54,11 @@ def encoded(value: Any, status: int, headers: Mapping[bytes, bytes]) -> Whole:
     data = msgspec.json.encode(value)
     if MSGPACK in headers.get(b"accept", b""):
         # By way of JSON: parts of an answer may be JSON already.
-        return Whole(status, MSGPACK, msgspec.msgpack.encode(msgspec.json.decode(data)), extra)
+        return Whole(status, MSGPACK, EXACT.encode(msgspec.json.decode(data)), extra)
     return Whole(status, b"application/json", data, extra)
 
 
-def sent_directly(direct: Direct, answer: Whole) -> bool:
+def sent_directly(direct: Exchange, answer: Whole) -> bool:
     """Whether an answer could go the short way: one with nothing but what most have."""
     if answer.extra or not answer.kind:
         return False

@@ -12,7 +12,7 @@ import msgspec
 
 from ..faults import Malformed, TooLarge, TooSlow, WrongType
 from .deadline import Deadline, Overdue
-from .direct import Direct
+from .exchange import Exchange
 
 T = TypeVar("T")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -36,7 +36,7 @@ async def read_body(
     headers: Mapping[bytes, bytes],
     most: int,
     deadline: Deadline,
-    direct: Direct | None = None,
+    direct: Exchange | None = None,
 ) -> bytes:
     """The whole body, within `most` bytes and the deadline."""
     length = headers.get(b"content-length")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from ...errors import Forbidden
 from ...observe.carrier import join
@@ -33,12 +33,15 @@ from .answer import (
 from .body import Body, Disconnected, Query, Receive, read_body
 from .call import AUDITED, Call, Events, Headers, Lines, Reply, Scope, address_of
 from .deadline import Deadline, Overdue
-from .direct import direct_of
 from .door import Door
+from .exchange import exchange_of
 from .route import Route
 from .sse import send_events
 
 log = logging.getLogger("windlass.http")
+
+MOST_OF_ANYBODY: Final = 4 * 1024
+"""Bytes of a body that is read without a key."""
 
 
 class Endpoint:
@@ -104,7 +107,9 @@ class Endpoint:
         body: Any = None
         if self._body is not None or self.route.is_raw:
             most = self._site.settings.max_body
-            direct = direct_of(scope)
+            if self.route.is_public:
+                most = min(most, MOST_OF_ANYBODY)
+            direct = exchange_of(scope)
             data = await read_body(receive, headers, most, self._body_deadline, direct)
             body = data if self._body is None else self._body.decode(data, _type(headers))
         return Call(self._site, self.route.name, caller, scope, path, headers, query, body)
@@ -142,7 +147,7 @@ class Endpoint:
         receive: Receive,
         send: Send,
     ) -> int:
-        method, direct = scope["method"], direct_of(scope)
+        method, direct = scope["method"], exchange_of(scope)
         if isinstance(value, Events):
             with self._site.keyring.held(caller) as over:
                 draining = self._site.draining

@@ -55,8 +55,8 @@ async def log_in(call: Call[None, Key]) -> Me:
     if site.keyring.is_open:
         return _me(call, site.keyring.identify(None), logged_in=False)
     address, lasts = call.address, site.settings.session
-    site.logins.check(address)
     try:
+        # A right key is let in whatever others have tried from the same address.
         login = site.keyring.log_in(call.body.key.strip(), to_ms(lasts))
     except Unauthenticated as error:
         site.logins.take(address)
@@ -118,6 +118,5 @@ def _cookie(call: Call[Any, Any], value: str, seconds: int) -> tuple[bytes, byte
 
 def _is_https(call: Call[Any, Any]) -> bool:
     """Whether the browser speaks TLS, maybe to a proxy in front of us."""
-    origin, forwarded = call.header(b"origin"), call.header(b"x-forwarded-proto")
-    schemes = (call.scope.get("scheme"), forwarded, (origin or "").partition(":")[0])
-    return HTTPS in schemes
+    origin = call.header(b"origin") or ""
+    return HTTPS in (call.scope.get("scheme"), origin.partition(":")[0])

@@ -61,8 +61,8 @@ def _is_own(headers: Mapping[bytes, bytes]) -> bool:
 
 def _hosts(headers: Mapping[bytes, bytes]) -> set[str]:
     """What the client calls this host. No page can have a browser lie about it."""
-    named = (headers.get(name) for name in (b"host", b"x-forwarded-host"))
-    return {host.decode("latin-1").lower() for host in named if host}
+    host = headers.get(b"host")
+    return {host.decode("latin-1").lower()} if host else set()
 
 
 def _place(origin: bytes) -> str | None:

@@ -1,156 +1,347 @@
-"""HTTP/1.1 as uvicorn reads it, with bounds on what a client may do.
+"""HTTP/1.1 of one connection, with bounds on what a client may do.
 
-Uvicorn waits for ever: for the head of a request, for the rest of a body that nobody wants, for a
-client to read its answer. It takes a head of any size, and once there are too many connections it
-refuses those that it has as well.
+A request is read when the one before it was answered: whatever follows stays as it came, and the
+client is read no further. So a connection costs no more than one head, one piece of a body and one
+piece of what follows, however much is sent.
 """
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-from ...config import ServerSettings
-from ..faults import Fault, HeadTooLarge, Malformed, TooMany, fault_of
-from .answer import CLOSE, Send, send_problem
-from .body import Receive
-from .call import Scope
-from .direct import KEY, Direct
-from .joined import Joined
+from ..faults import Fault, TooMany, fault_of
+from .connections import Connections, Waiting, address_pair
+from .exchange import Exchange
+from .head import GARBLED, LARGE
+from .messages import Scope
+from .pipe import Pipe
 from .problem import raw_answer
+from .reader import END, MOST_HEADERS, Broken, Reader
 
-LARGE: Final = fault_of(HeadTooLarge("The head of the request is larger than this server takes."))
-GARBLED: Final = fault_of(Malformed("This is not a request of HTTP/1.1."))
 CROWDED: Final = fault_of(TooMany("The server has all the connections that it takes; try later."))
 
+HEADER_COST: Final = 160
+"""Bytes of memory for a header, besides its text."""
+SMALL_HEAD: Final = 1024
+"""Heads up to this size are not accounted for."""
+UNREAD: Final = 64 * 1024
+"""Bytes of a body that are read ahead of the one who asks for it."""
+DROPPED: Final = 256 * 1024
+"""Bytes that a client may still send after its last answer."""
+ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
 
-class Bounded(HttpToolsProtocol):
-    """Ends a connection on which nothing goes on that it should wait for."""
 
-    settings: ClassVar[ServerSettings]
-    _timer: asyncio.TimerHandle | None = None
-    """for what is to come from the client"""
-    _stall: asyncio.TimerHandle | None = None
-    """for what the client is to read"""
-    _unread = 0
-    _in_head = False
-    _heads = 0
-    """how many were complete"""
-    _head = 0
-    """bytes of the one that is not"""
-    _is_large = False
-    """whether the next head to be complete may have too much"""
+class Connection(Pipe):
+    """Reads requests one by one, and lets each be answered before it reads the next."""
+
+    __slots__ = (
+        "_among",
+        "_at",
+        "_base",
+        "_cost",
+        "_dropped",
+        "_exchange",
+        "_is_half",
+        "_is_tls",
+        "_proxies",
+        "_reader",
+        "_rest",
+        "held",
+    )
+
+    _base: Scope
+
+    def __init__(self, shared: Connections) -> None:
+        super().__init__(shared)
+        self.held = 0
+        """bytes that are accounted for"""
+        self._reader = Reader()
+        self._exchange: Exchange | None = None
+        self._among: Waiting | None = None
+        self._dropped = 0
+        # What is not parsed yet.
+        self._rest = bytearray()
+        self._at = 0
+        self._cost = 0
+        # The transport.
+        self._proxies: Any = None
+        self._is_tls = self._is_half = False
+
+    # What asyncio calls.
 
     def connection_made(self, transport: Any) -> None:
-        self._joined = Joined(transport, self.loop)
-        super().connection_made(self._joined)  # type: ignore[arg-type]
-        # Uvicorn's own, to a logger that others may have set up, has whole addresses in it.
-        self.access_log = False
-        if len(self.connections) > self.settings.max_connections:
-            self._end(CROWDED)
+        self._transport = transport
+        shared = self.shared
+        self._is_tls = transport.get_extra_info("ssl_object") is not None
+        # With TLS it was let in before it shook hands.
+        if not self._is_tls and not shared.make_room():
+            self._is_over = True
+            transport.write(raw_answer(CROWDED))
+            transport.close()
+            return
+        shared.open.add(self)
+        client = address_pair(transport.get_extra_info("peername"))
+        if client is not None and client[0] in shared.proxies:
+            self._proxies = shared.proxies
+        self._base = {
+            "type": "http",
+            "asgi": ASGI,
+            "scheme": shared.scheme,
+            "server": address_pair(transport.get_extra_info("sockname")),
+            "client": client,
+            "root_path": shared.settings.root_path,
+        }
+        self._wait(shared.heads)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_over = True
+        self._wait(None)
+        self._forget_reader()
+        self._drop()
+        self.shared.open.discard(self)
+        self._let_on()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self.shared.room()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._is_over:
+            self._dropped += nbytes
+            if self._dropped > DROPPED:
+                self.cut()
+            return
+        buffer = self.shared.buffer
+        if self._rest or (self._exchange is not None and not self._reader.in_body):
+            self._keep(memoryview(buffer)[:nbytes])
         else:
-            self._expect_head()
+            used = self._parse(buffer, 0, nbytes)
+            if used < nbytes:
+                self._keep(memoryview(buffer)[used:nbytes])
+        self._settle()
 
-    def data_received(self, data: bytes) -> None:
-        heads, most = self._heads, self.settings.max_headers
-        self._is_large = self._head + len(data) > most
-        super().data_received(data)
-        if self._heads == heads and self._in_head:
-            self._head += len(data)
-            if self._head > most:
-                self._end(LARGE)
-        if self._timer is None and (self._in_head or self._answered):
-            # After the parser: a head that came whole, as most do, needs no timer.
-            self._expect_head()
-
-    def on_message_begin(self) -> None:
-        self._in_head = True
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._in_head, self._head = False, 0
-        self._heads += 1
-        self._forget()
-        if self._is_large and self._size > self.settings.max_headers:
-            self.app = refuse_head
-        super().on_headers_complete()
-        self.app = self.config.loaded_app
-        if self.cycle is not None:
-            # Its task has been made and runs later, so it will find this.
-            self.scope[KEY] = Direct(self.cycle, self._joined)  # type: ignore[typeddict-unknown-key]
-
-    def send_400_response(self, msg: str) -> None:
-        self._end(GARBLED)
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._expect_reader()
+    def eof_received(self) -> bool:
+        exchange = self._exchange
+        self._is_half = True
+        if self._is_over or self._is_tls:
+            return False
+        if exchange is None:
+            return bool(self._rest)
+        exchange.leave()
+        return not self._reader.in_body
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._forget_reader()
+        if self._rest and self._exchange is None:
+            self.shared.queue(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._forget()
-        self._forget_reader()
-        super().connection_lost(exc)
+    # What an exchange calls.
+
+    def read_on(self) -> None:
+        """Somebody waits for the body, or for the client to leave."""
+        if not self._rest:
+            self._resume()
+        self._account()
+
+    def answered(self, exchange: Exchange) -> None:
+        """Go on behind an answer."""
+        self._exchange = None
+        self._cost = 0
+        if not exchange.is_kept:
+            self.end()
+        elif self._reader.in_body:
+            # Nobody wants the rest of it; but it is in the way of the next request.
+            self._dropped = 0
+            self._wait(self.shared.heads)
+            self._resume()
+        elif self._rest:
+            self.shared.queue(self)
+        elif self._is_half:
+            self.end()
+        else:
+            self._wait(self.shared.idle)
+            self._resume()
+        self._account()
+
+    def end(self, *, is_sending: bool = False) -> None:
+        """Close, when what was written is sent. A client that still sends may read it first."""
+        if self._is_over:
+            return
+        is_quiet = not self._reader.in_body and not self._rest and not self._reader.size
+        self._is_over = True
+        self._drop()
+        if self._transport.is_closing():
+            return
+        if (is_quiet and not is_sending) or self._is_tls or self._is_half:
+            self._wait(None)
+            self._transport.close()
+            if self._transport.get_write_buffer_size():
+                self._expect_reader()
+            return
+        self._dropped = 0
+        self._wait(self.shared.ending)
+        self._transport.write_eof()
+        self._resume()
+
+    # What all connections are told.
 
     @property
-    def _answered(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
+    def is_partial(self) -> bool:
+        """Whether all that is held is of requests that are not complete."""
+        return self._exchange is None and self.held > 0
 
-    @property
-    def _size(self) -> int:
-        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+    def go_on(self) -> None:
+        """Take the next request of what is held."""
+        if self._is_over or self._exchange is not None or self.is_stalled:
+            return
+        rest = self._rest
+        self._at = self._parse(rest, self._at, len(rest))
+        if self._at >= len(rest):
+            self._rest, self._at = bytearray(), 0
+        self._settle()
 
-    @property
-    def _may_answer(self) -> bool:
-        """Whether nothing else is to be sent, or being sent: else a client would mix them up."""
-        begun = self._in_head or self.pipeline or (self.cycle and self.cycle.response_started)
-        return self._answered or not begun
-
-    def _end(self, fault: Fault) -> None:
-        if not self.transport.is_closing():
-            if self._may_answer:
-                self.transport.write(raw_answer(fault))
-            self.transport.close()
-
-    def _expect_head(self) -> None:
-        self._timer = self.loop.call_later(self.settings.header_timeout, self._give_up)
-
-    def _give_up(self) -> None:
-        self._timer = None
-        self.transport.close()
-
-    def _forget(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _expect_reader(self) -> None:
-        self._forget_reader()
-        self._unread = self.transport.get_write_buffer_size()
-        self._stall = self.loop.call_later(self.settings.body_timeout, self._check_reader)
-
-    def _check_reader(self) -> None:
-        if self.transport.get_write_buffer_size() < self._unread:
+    def give_up(self) -> None:
+        """What was waited for has not come."""
+        self._among = None
+        if self._is_over and self._transport.get_write_buffer_size():
             self._expect_reader()
         else:
-            self.transport.abort()
+            self.cut()
 
-    def _forget_reader(self) -> None:
-        if self._stall is not None:
-            self._stall.cancel()
-            self._stall = None
+    def cut(self) -> None:
+        """End without a word."""
+        self._is_over = True
+        self._wait(None)
+        self._drop()
+        self.shared.open.discard(self)
+        self._transport.abort()
 
+    def shut_down(self) -> None:
+        """Let the answer that is under way be the last one."""
+        if self._exchange is None:
+            self.end()
+        else:
+            self._exchange.is_kept = False
 
-async def refuse_head(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers instead of the API where a head is too large."""
-    await send_problem(send, LARGE, scope["method"], CLOSE)
+    # Requests.
 
+    def _parse(self, data: bytearray, at: int, end: int) -> int:
+        """Read on, up to the end of a request; where that is."""
+        reader = self._reader
+        with memoryview(data) as view:
+            while at < end and not self._is_over and (self._exchange is None or reader.in_body):
+                was_in_body = reader.in_body
+                try:
+                    at = reader.read(data, view, at, end)
+                except Broken:
+                    self._refuse(GARBLED)
+                    break
+                if was_in_body:
+                    self._follow_body()
+                elif reader.has_head:
+                    self._open()
+                elif self._is_large(reader.size, len(reader.headers)):
+                    self._refuse(LARGE)
+        return end if self._is_over else at
 
-def bounded(settings: ServerSettings) -> type[Bounded]:
-    """The protocol with the bounds of these settings: uvicorn makes one for each connection."""
-    return type("Bounded", (Bounded,), {"settings": settings})
+    def _is_large(self, size: int, headers: int) -> bool:
+        return size > self.shared.settings.max_headers or headers > MOST_HEADERS
+
+    def _open(self) -> None:
+        """A head is complete: let it be answered."""
+        reader = self._reader
+        size, number = reader.size, len(reader.headers)
+        head = reader.begin(self._base, self._proxies)
+        if self._is_large(size, number):
+            is_head = not isinstance(head, Fault) and head.scope["method"] == "HEAD"
+            self._refuse(LARGE, is_mute=is_head)
+            return
+        if isinstance(head, Fault):
+            self._refuse(head)
+            return
+        if size > SMALL_HEAD:
+            self._cost = size + HEADER_COST * number
+        self._exchange = exchange = Exchange(self, head, is_whole=not reader.in_body)
+        self._wait(None)
+        self.shared.start(exchange)
+
+    def _follow_body(self) -> None:
+        """Hand on what has come of the body."""
+        reader, exchange = self._reader, self._exchange
+        data = reader.take()
+        if exchange is not None:
+            exchange.add(data, is_last=not reader.in_body)
+        if not reader.in_body:
+            return
+        settings = self.shared.settings
+        if reader.overhead > settings.max_headers:
+            self._refuse(GARBLED)
+        elif exchange is None:
+            self._dropped += len(data)
+            if self._dropped > settings.max_body:
+                self.cut()
+        elif exchange.unread > (UNREAD if exchange.is_asked else 0):
+            self._pause()
+
+    # What is held, and waiting.
+
+    def _keep(self, data: memoryview) -> None:
+        """Hold what came before its turn, and read no more than that."""
+        before = max(len(self._rest) - 3, self._at)
+        self._rest += data
+        if self._rest.find(END, before) >= 0 or self.shared.is_tight:
+            self._pause()
+        elif len(self._rest) - self._at > self.shared.settings.max_headers:
+            self.cut()
+
+    def _settle(self) -> None:
+        """See what is waited for, once all is parsed that can be."""
+        if self._is_over:
+            return
+        if self._exchange is None:
+            if self._rest:
+                self.shared.queue(self)
+            elif self._is_half:
+                self.end()
+                return
+            else:
+                is_between = not self._reader.size and not self._reader.in_body
+                self._wait(self.shared.idle if is_between else self.shared.heads)
+                self._resume()
+        self._account()
+
+    def _wait(self, among: Waiting | None) -> None:
+        before = self._among
+        if before is not among:
+            if before is not None:
+                before.discard(self)
+            self._among = among
+            if among is not None:
+                among.add(self)
+
+    def _account(self) -> None:
+        held = len(self._rest) - self._at + self._cost
+        if self._reader.size:
+            held += self._reader.size + HEADER_COST * len(self._reader.headers)
+        exchange = self._exchange
+        if exchange is not None and not exchange.is_asked:
+            held += exchange.unread
+        if held != self.held:
+            more, self.held = held - self.held, held
+            self.shared.hold(more)
+
+    def _drop(self) -> None:
+        """Let go of everything."""
+        self._reader.close()
+        self._rest, self._at, self._cost = bytearray(), 0, 0
+        exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            exchange.lose()
+        self._account()
+
+    def _refuse(self, fault: Fault, *, is_mute: bool = False) -> None:
+        """Answer, if nothing else is being sent, and close."""
+        exchange = self._exchange
+        if not exchange.status if exchange is not None else not self._reader.in_body:
+            answer = raw_answer(fault)
+            self.write(answer.partition(END)[0] + END if is_mute else answer)
+        self.end(is_sending=True)

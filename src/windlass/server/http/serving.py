@@ -1,82 +1,61 @@
-"""Uvicorn, run as one part of a process that has others."""
+"""The HTTP API, served as one part of a process that has others."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Final
-
-import uvicorn
 
 from ...config import ServerSettings
 from ...errors import ConfigError
 from ..site import Site
 from .app import asgi
-from .protocol import bounded
+from .connections import App, Connections
+from .lifespan import Lifespan
+from .protocol import Connection
+from .tls import tls_of
 
 BACKLOG: Final = 2_048
-TICK: Final = 1.0
-TURNS: Final = 3
-"""Of the event loop: a connection that was just accepted is known by then, a closed one gone."""
-CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
-"""Of TLS 1.2; uvicorn's own choice are older ones. Those of TLS 1.3 are all good."""
-
-
-class _Uvicorn(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.stopping = asyncio.Event()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals are the whole process' affair."""
-        yield
-
-    async def main_loop(self) -> None:
-        """Until it is to stop. Uvicorn would look ten times a second whether it is."""
-        while not self.stopping.is_set():
-            await self.on_tick(0)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.stopping.wait(), TICK)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections and let the others end; at once, if nothing goes on in them.
-
-        Uvicorn would look after a tenth of a second whether they have.
-        """
-        for server in self.servers:
-            server.close()
-        for connection in [*self.server_state.connections]:
-            connection.shutdown()
-        for _ in range(TURNS):
-            await asyncio.sleep(0)
-        if self.server_state.connections or self.server_state.tasks:
-            await super().shutdown(sockets)
+LAST: Final = 5.0
+"""Seconds for the end of what was told to end."""
+PAUSE: Final = 0.1
+"""Seconds until connections are taken again where there was no file left for one."""
+GOODBYE: Final = 2.0
+"""Seconds in which a client may end TLS as it should."""
 
 
 class HttpServer:
     """Serves the HTTP API from `start` to `stop`."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, app: App | None = None) -> None:
         self._settings = site.settings
-        self._server = _Uvicorn(_config(site))
-        self._task: asyncio.Task[None] | None = None
+        self._app = app or asgi(site)
+        self._lifespan = Lifespan(self._app)
+        self._connections: Connections | None = None
+        self._doors: Doors | None = None
         self.port = 0
         """known once it listens"""
 
+    @property
+    def connections(self) -> Connections:
+        assert self._connections is not None, "it was not started"
+        return self._connections
+
     async def start(self) -> None:
-        _load(self._server.config)
+        tls = tls_of(self._settings)
         made = listening(self._settings)
+        try:
+            await self._lifespan.start()
+        except BaseException:
+            made.close()
+            raise
         self.port = made.getsockname()[1]
-        self._task = asyncio.create_task(self._server.serve(sockets=[made]))
-        while not self._server.started:
-            if self._task.done():
-                await self._task
-                raise ConfigError("The HTTP server ended as soon as it was started; see the log.")
-            await asyncio.sleep(0.005)
+        scheme = "http" if tls is None else "https"
+        self._connections = Connections(self._app, self._settings, scheme=scheme)
+        self._doors = Doors(self._connections, made, tls)
+        await self._doors.open()
 
     async def stop(self) -> None:
         """Let requests that are under way finish, and take no more connections from then on.
@@ -84,15 +63,117 @@ class HttpServer:
         Meanwhile those that still come are answered: whoever asks is told that this server is not
         ready, and to come back on another connection.
         """
-        if self._task is None:
+        if self._doors is None:
             return
-        began, limit = asyncio.get_running_loop().time(), self._settings.shutdown_timeout
-        if under_way := [*self._server.server_state.tasks]:
+        connections, doors = self.connections, self._doors
+        loop, limit = asyncio.get_running_loop(), self._settings.shutdown_timeout
+        until = loop.time() + limit
+        if under_way := [*connections.tasks]:
             await asyncio.wait(under_way, timeout=limit)
-        left = limit - (asyncio.get_running_loop().time() - began)
-        self._server.config.timeout_graceful_shutdown = max(1, round(left))
-        self._server.stopping.set()
-        await self._task
+        self._doors = None
+        await doors.close()
+        connections.shut_down()
+        if under_way := [*connections.tasks]:
+            await asyncio.wait(under_way, timeout=max(0.0, until - loop.time()))
+        if late := [*connections.tasks]:
+            for task in late:
+                task.cancel()
+            # What they answer still has to go out.
+            await asyncio.wait(late, timeout=LAST)
+        await self._sent(max(until, loop.time() + 1.0))
+        connections.abort()
+        for _ in range(2):
+            # Each is told that it is gone in a turn of its own.
+            await asyncio.sleep(0)
+        await self._lifespan.stop()
+
+    async def _sent(self, until: float) -> None:
+        """Return when all answers have gone, or at that time of the loop."""
+        connections = self.connections
+        while connections.unsent and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(0.01)
+
+
+class Doors:
+    """Takes connections, and those with TLS when they have shaken hands."""
+
+    def __init__(
+        self, connections: Connections, made: socket.socket, tls: ssl.SSLContext | None
+    ) -> None:
+        self._connections = connections
+        self._socket = made
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._accepting: asyncio.Task[None] | None = None
+        self._shaking: dict[asyncio.Task[None], None] = {}
+        """in the order in which they came"""
+
+    async def open(self) -> None:
+        if self._tls is None:
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_server(
+                lambda: Connection(self._connections), sock=self._socket, backlog=BACKLOG
+            )
+            return
+        self._socket.setblocking(False)
+        self._socket.listen(BACKLOG)
+        self._accepting = asyncio.create_task(self._accept())
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        if self._accepting is not None:
+            tasks = [self._accepting, *self._shaking]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self._socket.close()
+
+    async def _accept(self) -> None:
+        """Count a connection when it is there: who never shakes hands would not be seen."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                made, _ = await loop.sock_accept(self._socket)
+            except OSError:
+                # No file is left for it, or it is gone already.
+                await asyncio.sleep(PAUSE)
+                continue
+            if not self._has_room():
+                made.close()
+                continue
+            task = loop.create_task(self._shake(made))
+            self._shaking[task] = None
+            self._connections.shaking = len(self._shaking)
+            task.add_done_callback(self._forget)
+
+    def _has_room(self) -> bool:
+        if self._connections.make_room():
+            return True
+        if self._shaking:
+            task = next(iter(self._shaking))
+            self._forget(task)
+            task.cancel()
+            return True
+        return False
+
+    async def _shake(self, made: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        # A client that leaves, is late or says nonsense is no concern of anybody.
+        with suppress(OSError, asyncio.CancelledError):
+            await loop.connect_accepted_socket(
+                lambda: Connection(self._connections),
+                made,
+                ssl=self._tls,
+                ssl_handshake_timeout=self._connections.settings.header_timeout,
+                ssl_shutdown_timeout=GOODBYE,
+            )
+            return
+        made.close()
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._shaking.pop(task, None)
+        self._connections.shaking = len(self._shaking)
 
 
 def listening(settings: ServerSettings) -> socket.socket:
@@ -110,35 +191,3 @@ def listening(settings: ServerSettings) -> socket.socket:
             f"{getattr(error, 'strerror', None) or error}; choose another --http-port or --host."
         ) from None
     return made
-
-
-def _config(site: Site) -> uvicorn.Config:
-    settings = site.settings
-    return uvicorn.Config(
-        asgi(site),
-        http=bounded(settings),
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        root_path=settings.root_path,
-        backlog=BACKLOG,
-        timeout_keep_alive=max(1, round(settings.keep_alive)),
-        ssl_certfile=settings.tls_cert or None,
-        ssl_keyfile=settings.tls_key or None,
-        ssl_ca_certs=settings.tls_client_ca or None,
-        ssl_cert_reqs=ssl.CERT_REQUIRED if settings.tls_client_ca else ssl.CERT_NONE,
-        ssl_ciphers=CIPHERS,
-    )
-
-
-def _load(config: uvicorn.Config) -> None:
-    try:
-        config.load()
-    except (OSError, ValueError) as error:
-        # Of a file that is no certificate OpenSSL has nothing to say that people understand.
-        said = error.strerror if isinstance(error, FileNotFoundError) else str(error)
-        files = [config.ssl_certfile, config.ssl_keyfile, config.ssl_ca_certs]
-        named = ", ".join(str(file) for file in files if file)
-        raise ConfigError(f"TLS cannot be served with {named}: {said}.") from None

@@ -26,7 +26,7 @@ from .scenario import make_app
 from .trap import Trap
 from .worker import settings_of, skew
 
-NEEDED: Final = ("starlette", "uvicorn", "httptools", "prometheus_client", "aiohttp")
+NEEDED: Final = ("starlette", "httptools", "prometheus_client", "aiohttp")
 
 PORTS: Final = range(20_000, 32_000)
 """Below those that the system gives to clients: one of them could take it while the server is
