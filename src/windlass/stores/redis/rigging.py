@@ -20,6 +20,7 @@ from .outbox import Outbox
 from .parents import Parents
 from .places import Places
 from .schedules import Schedules, Ticks
+from .scripts import texts
 from .shard import Shard
 from .spread import Spread
 from .together import together
@@ -91,6 +92,8 @@ class Rigging:
     # -- life of the store ---------------------------------------------------------------
 
     async def open(self) -> None:
+        # All files are read here: an open store needs no file that a full process could not have.
+        texts()
         await self._transport.open()
         await check_version(self._shards, self._lookout)
         await self._partitions.open()

@@ -7,6 +7,7 @@ each function that uses one looks it up on the stack at every call of the script
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
@@ -25,13 +26,26 @@ class Script(NamedTuple):
 
 
 @cache
+def texts() -> Mapping[str, str]:
+    """All files, by their path without `.lua`, read once.
+
+    A store reads them when it is opened: later, no file may be left to open.
+    """
+    folder, found = files(__package__) / "lua", {}
+    for prefix, place in (("", folder), ("shared/", folder / "shared")):
+        for file in place.iterdir():
+            if file.name.endswith(".lua"):
+                found[prefix + file.name.removesuffix(".lua")] = file.read_text("utf-8")
+    return found
+
+
+@cache
 def script(name: str) -> Script:
     """The script in `lua/NAME.lua`; its header stays in the source that Redis gets."""
-    folder = files(__package__) / "lua"
-    text = (folder / f"{name}.lua").read_text()
+    text = texts()[name]
     included = INCLUDE.search(text)
     pieces = included.group(1).split() if included else []
-    shared = [(folder / "shared" / f"{piece}.lua").read_text() for piece in pieces]
+    shared = [texts()[f"shared/{piece}"] for piece in pieces]
     source = _expanded("\n".join([*shared, text])).encode()
     return Script(name, source, sha1(source).hexdigest().encode())
 
