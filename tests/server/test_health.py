@@ -2,14 +2,17 @@
 
 import asyncio
 
+import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.server.conftest import Serve
 from tests.server.serving import Served
-from windlass import __version__
+from windlass import Windlass, __version__
+from windlass.config import ServerSettings
 from windlass.errors import StoreUnavailable
 from windlass.server.http import health
+from windlass.server.server import make_server
 
 
 async def test_probes_need_no_key(bare: Served) -> None:
@@ -69,3 +72,38 @@ async def test_metrics_of_a_key_with_queues_are_of_these(serve: Serve) -> None:
     text = (await bare.get("/metrics", key=key)).body.decode()
     assert 'queue="mail"' in text
     assert '"other"' not in text
+
+
+async def test_a_server_is_ready_when_each_of_its_ports_listens(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = Windlass("memory://")
+    settings = ServerSettings(http_port=0, grpc_port=0, upkeep=False)
+    server = await make_server(app, settings, has_tasks=False)
+    start, may_start = server._grpc.start, asyncio.Event()  # type: ignore[union-attr]
+
+    async def late() -> None:
+        await may_start.wait()
+        await start()
+
+    monkeypatch.setattr(server._grpc, "start", late)
+    starting = asyncio.create_task(server.start())
+    try:
+        # All the time that it takes for one of them to listen, nobody is told that it is ready.
+        await asyncio.wait([starting], timeout=0.2)
+        assert server.http_port == 0
+        may_start.set()
+        await starting
+        async with aiohttp.ClientSession() as session:
+            url = f"http://127.0.0.1:{server.http_port}/readyz"
+            async with session.get(url) as answer:
+                assert answer.status == 200
+        assert server.grpc_port
+        _, writer = await asyncio.open_connection("127.0.0.1", server.grpc_port)
+        writer.close()
+        await writer.wait_closed()
+    finally:
+        may_start.set()
+        await starting
+        await server.stop()
+        await app.aclose()

@@ -1,7 +1,7 @@
 """A server: its parts, and the order in which they start and stop.
 
 Started from the bottom up: keys are loaded, or the server does not start; upkeep; keys, watcher
-and pulse; at last the two APIs, which can be reached from then on.
+and pulse; at last the two APIs, HTTP behind gRPC: whoever is told that it is ready finds both.
 
 Stopped the other way round:
 
@@ -29,6 +29,7 @@ from ..worker.tallier import Tallier, Unsent
 from ..worker.worker import new_worker_id
 from .checkup import Checkup
 from .http.serving import HttpServer
+from .open_files import within_open_files
 from .site import Site, make_site
 
 log = logging.getLogger("windlass")
@@ -62,9 +63,10 @@ class Server:
             for service in self._services:
                 service.start()
             self.site.workers.start()
-            await self._http.start()
             if self._grpc is not None:
                 await self._grpc.start()
+            # Last, for it is what says that the server is ready.
+            await self._http.start()
         except BaseException:
             await self.stop()
             raise
@@ -95,7 +97,8 @@ async def make_server(
         from ..observe.tracing import trace_app
 
         trace_app(app.registry.events)
-    site = await make_site(app, settings or ServerSettings(), has_tasks=has_tasks)
+    bounded = within_open_files(settings or ServerSettings())
+    site = await make_site(app, bounded, has_tasks=has_tasks)
     # First, and so the last to stop: the others count to their end.
     unsent = Unsent(new_worker_id(), site.ledger, site.meter.metrics.asked)
     services: list[Service] = [Tallier(site.store, unsent)]

@@ -93,6 +93,7 @@ def _options(settings: ServerSettings) -> list[tuple[str, Any]]:
         ("grpc.max_send_message_length", -1),
         ("grpc.max_metadata_size", settings.max_headers),
         ("grpc.absolute_max_metadata_size", settings.max_headers),
+        ("grpc.max_allowed_incoming_connections", settings.max_connections),
         ("grpc.server_handshake_timeout_ms", _ms(settings.header_timeout)),
         # A second server must not take half of the requests of the first.
         ("grpc.so_reuseport", 0),
