@@ -10,6 +10,7 @@ from google.protobuf.wrappers_pb2 import StringValue
 
 from tests.server.serving import EVERY_QUEUE, Answer, Served
 from tests.server.shop import Shop
+from windlass.core import codec
 from windlass.testing.work import work
 
 MSGPACK = {"Content-Type": "application/msgpack"}
@@ -131,3 +132,14 @@ async def test_a_list_has_the_beginning_of_what_jobs_were_given_if_asked(api: Se
     found = (await api.get("jobs", params={"preview": "true"})).json["previews"]
     assert found == {short: "1, b=5", long: '"' + "é" * 118 + "…"}
     assert large not in found
+
+
+async def test_integers_beyond_64_bits_are_answered_as_messagepack(bare: Served) -> None:
+    large = [2**64, -(2**70), 10**50, 2**64 - 1]
+    id = await bare.enqueue("x", *large)
+    for path in (f"jobs/{id}", "jobs"):
+        plain = (await bare.get(path)).json
+        answer = await bare.get(path, headers={"Accept": "application/msgpack"})
+        assert (answer.status, answer.headers["Content-Type"]) == (200, "application/msgpack")
+        assert codec.MSGPACK.decode(answer.body) == plain
+    assert (await bare.get(f"jobs/{id}")).json["args"] == large

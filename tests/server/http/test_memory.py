@@ -97,7 +97,7 @@ async def extensions_of_chunks(victim: Victim) -> None:
 
 
 async def pipelines(victim: Victim) -> None:
-    await asyncio.gather(*(pour(victim, GET * 7_900, 252_800) for _ in range(12)))
+    await asyncio.gather(*(pour(victim, GET * 7_900, 252_800) for _ in range(6)))
 
 
 async def one_long_pipeline(victim: Victim) -> None:

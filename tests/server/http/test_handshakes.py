@@ -1,0 +1,75 @@
+"""TLS that never comes: it counts as a connection, and has as long as a head."""
+
+import asyncio
+import ssl
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.server.conftest import Serve
+from tests.server.serving import Served
+from tests.servers.certificates import Certificates, certify
+
+MOST = 20
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[Certificates]:
+    with TemporaryDirectory() as folder:
+        yield certify(Path(folder))
+
+
+async def tls(serve: Serve, made: Certificates, **settings: float) -> Served:
+    return await serve(
+        tls=ssl.create_default_context(cafile=str(made.authority)),
+        tls_cert=str(made.certificate("server")),
+        tls_key=str(made.key("server")),
+        **settings,
+    )
+
+
+async def test_no_more_wait_for_a_handshake_than_may_be_connected(
+    serve: Serve, made: Certificates
+) -> None:
+    api = await tls(serve, made, max_connections=MOST)
+    opened = [await asyncio.open_connection("127.0.0.1", api.port) for _ in range(3 * MOST)]
+    connections = api.server._http.connections
+    # Those that have waited the longest make room for others.
+    for _ in range(3):
+        async with asyncio.timeout(30):
+            assert (await api.get("/readyz")).status == 200
+        assert connections.shaking + len(connections.open) <= MOST
+    for _, writer in opened:
+        writer.transport.abort()
+    async with asyncio.timeout(30):
+        while connections.shaking:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01\x02\x00\x01"])
+async def test_a_handshake_is_waited_for_as_long_as_a_head(
+    serve: Serve, made: Certificates, said: bytes
+) -> None:
+    api = await tls(serve, made, header_timeout=0.3)
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    writer.write(said)
+    async with asyncio.timeout(30):
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+    writer.transport.abort()
+    assert (await api.get("/readyz")).status == 200
+
+
+async def test_a_stop_does_not_wait_for_handshakes(serve: Serve, made: Certificates) -> None:
+    api = await tls(serve, made)
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    while not api.server._http.connections.shaking:
+        await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):
+        await api.server.stop()
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+    writer.transport.abort()
