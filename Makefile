@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 INSTALL := scripts/install $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check bench soak docs screenshots clean
+.PHONY: help demo test quick lowest check bench soak docs screenshots clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -35,6 +35,9 @@ ifeq ($(ARGS),)
 else
 	@$(PYTEST) $(ARGS)
 endif
+
+lowest: $(VENV)/.dev  ## Run tests against the lowest versions of all that Windlass needs
+	@scripts/lowest $(VENV)/lowest $(ARGS)
 
 check: $(VENV)/.dev  ## Lint, formatting, types, and who may import whom
 	$(BIN)/ruff check

@@ -49,6 +49,7 @@ NAMES = (
     "held_snapshot",
     "producers",
     "server",
+    "server_protocols",
     "server_grpc",
     "server_idle",
     "observe",

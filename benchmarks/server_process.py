@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -41,6 +41,14 @@ def windlass_server(url: str, *words: str) -> Iterator[Served]:
     port = free_port()
     command = ["windlass.cli.main", "server", "--app", "benchmarks.jobs:app", *words]
     with _process(port, *command, f"--http-port={port}", "--grpc-port=-1", url=url) as served:
+        yield served
+
+
+@contextmanager
+def process_on_port(command_of: Callable[[int], list[str]]) -> Iterator[Served]:
+    """A server of any make, by the module and the words that start it on a port."""
+    port = free_port()
+    with _process(port, *command_of(port), url="memory://") as served:
         yield served
 
 
