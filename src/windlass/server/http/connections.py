@@ -31,8 +31,6 @@ MOST_HELD: Final = 1024 * 1024
 """Bytes that may be held of requests which nobody has asked for yet."""
 RECENT: Final = 1.0
 """Seconds for which a connection that was just used is not given up for a new one."""
-AT_ONCE: Final = 2
-"""Pipelined requests of all connections that begin in one turn of the loop: others wait as well."""
 LAST_WORDS: Final = 2.0
 """Seconds for which a client may still send after its last answer."""
 SCAN_PAUSE: Final = 0.05
@@ -170,13 +168,13 @@ class Connections:
             waiting.forget()
 
     def _go(self) -> None:
+        """One in each turn of the loop: who does not pipeline waits for no more than that."""
         line = self._line
-        first = [line.popleft() for _ in range(min(AT_ONCE, len(line)))]
+        first = line.popleft()
         self._is_going = bool(line)
         if line:
             self.loop.call_soon(self._go)
-        for connection in first:
-            connection.go_on()
+        first.go_on()
 
     def _evict(self) -> None:
         """Give up requests that are not complete, the largest first."""
