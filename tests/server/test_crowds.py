@@ -3,9 +3,12 @@
 import asyncio
 import socket
 
+import pytest
+
 from tests.server.conftest import Serve
 from tests.server.serving import Served
 from tests.server.wire import wire
+from windlass.server.http import connections
 
 MANY = 2_000
 
@@ -56,3 +59,49 @@ async def test_connections_over_the_bound_are_told_so_and_others_are_served(serv
         while len(api.server._http.connections.open):
             await asyncio.sleep(0.01)
     assert (await api.get("/livez")).status == 200
+
+
+async def test_a_full_server_gives_up_silent_connections_for_new_ones(serve: Serve) -> None:
+    api = await serve(max_connections=3)
+    async with wire(api) as busy:
+        await busy.request("GET /livez")
+        assert (await busy.answer()).status == 200
+        async with wire(api) as first, wire(api) as second, wire(api) as third:
+            # Of those who said nothing, the one that has been there for the longest time goes.
+            assert await first.ended() == b""
+            await third.request("GET /livez")
+            assert (await third.answer()).status == 200
+            async with wire(api) as fourth:
+                await fourth.request("GET /livez")
+                assert (await fourth.answer()).status == 200
+                assert await second.ended() == b""
+            await busy.request("GET /livez")
+            assert (await busy.answer()).status == 200
+
+
+async def test_a_full_server_gives_up_who_was_idle_for_long_and_nobody_who_is_served(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "RECENT", 0.0)
+    api = await serve(max_connections=2)
+    id = await api.enqueue("x")
+    await api.session.close()
+    async with wire(api) as waiting, wire(api) as idle:
+        await waiting.request(f"GET /api/v1/jobs/{id}/result?wait=60")
+        await idle.request("GET /livez")
+        assert (await idle.answer()).status == 200
+        while len(api.server._http.connections.tasks) != 1:
+            await asyncio.sleep(0.01)
+        async with wire(api) as new:
+            await new.request("GET /livez")
+            assert (await new.answer()).status == 200
+        assert await idle.ended() == b""
+        async with wire(api) as last:
+            await last.request(f"GET /api/v1/jobs/{id}/result?wait=60")
+            while len(api.server._http.connections.tasks) != 2:
+                await asyncio.sleep(0.01)
+            async with wire(api) as other:
+                answer = await other.answer()
+                assert (answer.status, answer.json["error"]) == (503, "TooMany")
+            await api.store.cancel([id])
+            assert (await waiting.answer()).status == (await last.answer()).status == 200
