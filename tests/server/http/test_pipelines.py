@@ -140,3 +140,25 @@ async def test_what_is_held_of_a_pipeline_is_a_piece(serve: Serve) -> None:
         assert 0 < connections.held <= 2 * 32 * 1024
         sending.cancel()
         line.writer.transport.abort()
+
+
+async def test_clients_that_leave_while_they_are_refused_are_forgotten_without_a_word(
+    bare: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    large = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 40_000 + b"\r\n\r\n"
+    body = b"POST /nowhere HTTP/1.1\r\nConnection: close\r\nContent-Length: 9\r\n\r\n"
+
+    async def leave(number: int) -> None:
+        async with wire(bare) as line:
+            await line.send((b"nonsense\r\n\r\n", large, body)[number % 3])
+            if number % 2:
+                await asyncio.sleep(0)
+            line.writer.transport.abort()
+
+    for _ in range(5):
+        await asyncio.gather(*map(leave, range(30)))
+    connections = bare.server._http.connections
+    async with asyncio.timeout(30):
+        while connections.open or connections.tasks:
+            await asyncio.sleep(0.01)
+    assert not [record for record in caplog.records if record.exc_info or record.levelno >= 30]

@@ -179,7 +179,12 @@ class Connection(Pipe):
             return
         self._dropped = 0
         self._wait(self.shared.ending)
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:
+            # The client is gone, which nobody has told us yet.
+            self.cut()
+            return
         self._resume()
 
     # What all connections are told.
