@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .direct import KEY as SHORT_CUT
+from .exchange import KEY as SHORT_CUT
 
 Headers = list[tuple[bytes, bytes]]
 
