@@ -33,7 +33,6 @@ RECENT: Final = 1.0
 """Seconds for which a connection that was just used is not given up for a new one."""
 LAST_WORDS: Final = 2.0
 """Seconds for which a client may still send after its last answer."""
-SCAN_PAUSE: Final = 0.05
 
 
 class Waiting:
@@ -103,7 +102,8 @@ class Connections:
         self._little = self._whole[:LITTLE]
         self._line: deque[Connection] = deque()
         self._is_going = False
-        self._next_scan = 0.0
+        self._most = MOST_HELD
+        """what may be held until the next look at all of them"""
         self._second = 0
         self._date = b""
 
@@ -141,8 +141,10 @@ class Connections:
     def hold(self, more: int) -> None:
         """Account for bytes that are held, or are no longer."""
         self.held += more
-        if more > 0 and self.held > MOST_HELD and self.loop.time() >= self._next_scan:
+        if self.held > self._most:
             self._evict()
+        elif self.held < MOST_HELD:
+            self._most = MOST_HELD
 
     def queue(self, connection: Connection) -> None:
         """Let a connection go on with what it holds, when it is its turn."""
@@ -178,12 +180,15 @@ class Connections:
 
     def _evict(self) -> None:
         """Give up requests that are not complete, the largest first."""
-        self._next_scan = self.loop.time() + SCAN_PAUSE
+        # Meanwhile each that is cut is accounted for, which is no reason to begin again.
+        self._most = self.held
         found = sorted((each for each in self.open if each.is_partial), key=_held, reverse=True)
         for each in found:
             if self.held <= MOST_HELD // 2:
                 break
             each.cut()
+        # What is answered just now stays: more of it has to come before it is worth another look.
+        self._most = max(MOST_HELD, self.held + MOST_HELD // 4)
 
 
 def _held(connection: Connection) -> int:
