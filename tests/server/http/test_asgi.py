@@ -120,7 +120,8 @@ async def test_a_body_comes_whole_however_it_is_sent(start: Start) -> None:
 async def test_an_app_is_told_what_was_asked(start: Start) -> None:
     served = await start(Starlette(routes=ROUTES))
     said = await served.said(GET % b"/tell/a%2Fb%20c?d=%20e")
-    assert said.endswith(b"404 Not Found") or b"404" in said.split(b"\r\n")[0]
+    # As servers do, with the slash that was written as %2F.
+    assert said.startswith(b"HTTP/1.1 404 ")
     said = await served.said(GET % b"/tell/b%20c?d=%20e")
     told = ["1.1", "GET", "http", "", "/tell/b c", b"/tell/b%20c", b"d=%20e"]
     assert said.endswith(repr(told).encode())

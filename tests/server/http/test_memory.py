@@ -106,8 +106,8 @@ async def one_long_pipeline(victim: Victim) -> None:
             await pour(victim, GET * 7_900)
 
 
-async def many_small_pipelines(victim: Victim) -> None:
-    await many(victim, 400, GET * 2_000)
+async def many_pipelines(victim: Victim) -> None:
+    await many(victim, 200, GET * 7_900)
 
 
 async def heads_without_an_end(victim: Victim) -> None:
@@ -150,7 +150,7 @@ async def logins_in_chunks(victim: Victim) -> None:
         extensions_of_chunks,
         pipelines,
         one_long_pipeline,
-        many_small_pipelines,
+        many_pipelines,
         heads_without_an_end,
         heads_of_small_headers,
         bodies_of_nobody,
