@@ -52,7 +52,9 @@ RULES: Mapping[Role | None, set[str]] = {
         *("keep_journal", "read_journal", "trim_journal"),
     },
 }
-AUDITED = RULES[Role.OPERATE] | {*RULES[Role.ADMIN]} - {"read_journal", "trim_journal"}
+UNSAID = {"ended_logins", "had_keys", "read_journal", "trim_journal"}
+"""What programs ask for all the time, and tells nobody's secrets."""
+AUDITED = RULES[Role.OPERATE] | RULES[Role.ADMIN] - UNSAID
 OF_THE_STORE = {
     *RULES[Role.ADMIN],
     *("leaders", "prune", "rescue", "resign", "risks", "tick", "unblock"),
