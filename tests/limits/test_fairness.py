@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from windlass.limits.fairness import BAND, SLOT, STEP, first_free, place_of
@@ -41,6 +41,9 @@ def test_no_two_jobs_share_a_place_and_a_group_keeps_its_order(jobs: list[tuple[
         last[group] = place
 
 
+@example([1, 6, 8, 8, 12])
+@example([100, 90, 7])
+@example([1_000, 900, 13, 13])
 @given(st.lists(st.integers(1, 16), min_size=2, max_size=6))
 def test_groups_that_always_have_jobs_are_served_by_their_weights(weights: list[int]) -> None:
     line = Line()

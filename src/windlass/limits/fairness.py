@@ -20,6 +20,10 @@ STEP: Final = 2**14
 SLOT: Final = 2**10
 """Who finds a place taken goes behind the last one of the slot that it lies in."""
 
+NEAR: Final = 2**4
+"""A group with a weight first looks for a free place so close behind: its step is a part of `STEP`,
+and what it is late by each time is missing from its share."""
+
 
 def wanted_place(clock: int, greatest: int, weight: int) -> int:
     """The place that a job should have: `clock` is that of the grouped job of this queue that was
@@ -38,9 +42,10 @@ def search(clock: int, greatest: int, weight: int) -> Generator[tuple[int, int],
     wanted = wanted_place(clock, greatest, weight)
     while (yield wanted, wanted + 1) is not None:
         end = wanted - wanted % SLOT + SLOT
-        last = yield wanted, end
-        if last is not None and last + 1 < end:
-            return last + 1
+        for before in (min(wanted + NEAR, end), end) if weight > 1 else (end,):
+            last = yield wanted, before
+            if last is not None and last + 1 < before:
+                return last + 1
         wanted = (yield end, end) or end
     return wanted
 

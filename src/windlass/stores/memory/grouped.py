@@ -34,7 +34,11 @@ class Grouped:
         """The last place that is taken from `start` to before `end`, within a slot."""
         if end == start + 1:
             return start if self._is_taken(queue, start) else None
-        last = self._last(self._slots.get((queue, start // SLOT), []), queue, None)
+        places = self._slots.get((queue, start // SLOT), [])
+        last = self._last(places, queue, None)
+        if last is not None and last >= end:
+            within = places[bisect_left(places, start) : bisect_left(places, end)]
+            return next((each for each in reversed(within) if self._is_taken(queue, each)), None)
         return last if last is not None and last >= start else None
 
     def _is_taken(self, queue: str, place: int, group: str | None = None) -> bool:

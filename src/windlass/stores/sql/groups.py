@@ -86,8 +86,8 @@ def _search(queue: str, searching: Search, seen: Seen) -> Operation[int]:
 
 
 def _answer(queue: str, start: int, end: int, seen: Seen) -> Operation[int | None]:
-    """The last place that is taken from `start` on, in its slot; or whether that one is; or the
-    first slot that has room."""
+    """The last place that is taken from one to before another, which are of one slot; or the first
+    slot that has room."""
     slot = start // SLOT
     if start == end:
         seen.beyond[slot] = yield from _first_free(queue, seen.beyond.get(slot, slot), seen)
@@ -95,12 +95,18 @@ def _answer(queue: str, start: int, end: int, seen: Seen) -> Operation[int | Non
     if slot not in seen.tops:
         yield from _read(queue, [slot], seen)
     top = seen.tops[slot]
-    if top <= start or end > start + 1:
+    if top < end:
         return top if top >= start else None
-    if start not in seen.taken:
-        rows = yield Statement("tops", {"queue": queue, "starts": json_array([start]), "slot": 1})
-        seen.taken[start] = rows[0][0] is not None
-    return start if seen.taken[start] else None
+    if end == start + 1 and start in seen.taken:
+        return start if seen.taken[start] else None
+    params = {"queue": queue, "starts": json_array([start]), "slot": end - start}
+    rows = yield Statement("tops", params)
+    found = [place for (place,) in rows if place is not None]
+    if end == start + 1:
+        seen.taken[start] = bool(found)
+    # Those that this call has given out are not in the line yet.
+    found += [place for place in range(start, end) if seen.taken.get(place)]
+    return max(found, default=None)
 
 
 def _first_free(queue: str, slot: int, seen: Seen) -> Operation[int]:

@@ -59,6 +59,20 @@ async def test_a_weight_gives_more_turns(store: Store) -> None:
     assert turns == {"a": 10, "b": 30}
 
 
+async def test_groups_whose_turns_meet_keep_to_their_weights(store: Store) -> None:
+    """Each group that finds its place taken is a little late, and must not lose turns by it."""
+    weights = {"a": 1, "b": 6, "c": 8, "d": 8, "e": 12}
+    rounds = 4
+    for each in range(rounds + 2):
+        for group, weight in weights.items():
+            names = [f"{group}{each}-{n}" for n in range(weight)]
+            await put(store, *names, spec=of(group, weight))
+    number = rounds * sum(weights.values())
+    turns = Counter(job.id[0] for job in await claim(store, number))
+    for group, weight in weights.items():
+        assert abs(turns[group] - rounds * weight) <= 1, turns
+
+
 async def test_priority_goes_before_turns(store: Store) -> None:
     await fill(store, "a", 3)
     await put(store, "urgent", spec=of("a"), priority=90)

@@ -5,6 +5,7 @@ local open_groups = WITH_TURNS and function()
 -- define: BAND 1099511627776
 -- define: STEP 16384
 -- define: SLOT 1024
+-- define: NEAR 16
   local groups = {}
 
   local function prefixes(job)
@@ -58,14 +59,19 @@ local open_groups = WITH_TURNS and function()
   -- The place that a job gets at the end of the line: one step behind the last of its group.
   function groups.place(job)
     local own, all = prefixes(job)
-    local weight = struct.unpack('>I4', traits_of(job)[GROUP])
+    local weight = math.max(1, (struct.unpack('>I4', traits_of(job)[GROUP])))
     local clock = tonumber(redis.call('HGET', META, 'clock ' .. job.queue) or 0)
     local greatest = last_place(own, own .. '\255', own) or 0
-    local wanted = math.max(BAND, clock, greatest) + math.max(1, math.floor(STEP / math.max(1, weight)))
+    local wanted = math.max(BAND, clock, greatest) + math.max(1, math.floor(STEP / weight))
     local known = taken[all]
     if known and wanted >= known[1] and wanted < known[2] then wanted = known[2] end
     while last_place(all, all .. packed(wanted + 1), all .. packed(wanted)) do
       local beyond = wanted - wanted % SLOT + SLOT
+      if weight > 1 then
+        local near = math.min(wanted + NEAR, beyond)
+        local last = last_place(all, all .. packed(near), all .. packed(wanted))
+        if last + 1 < near then return last + 1 end
+      end
       local last = last_place(all, all .. packed(beyond), all .. packed(wanted))
       if last + 1 < beyond then return last + 1 end
       wanted = behind(all, beyond)
