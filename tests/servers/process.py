@@ -88,3 +88,9 @@ def _children(parent: int) -> list[int]:
 def _status(pid: int) -> list[str]:
     """State, parent and the rest; a program's name may itself contain spaces and brackets."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether every thread of a process has stopped for a signal."""
+    stats = [task.joinpath("stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)

@@ -57,8 +57,13 @@ class Server:
         return self._process is not None and self._process.poll() is None
 
     def freeze(self) -> None:
-        """Stop the process in its tracks: connections stay open, nothing is answered."""
+        """Stop the process in its tracks: connections stay open, nothing is answered.
+
+        On return all its threads have stopped: on a busy machine one may go on for a moment.
+        """
         os.kill(self.pid, signal.SIGSTOP)
+        if not process.wait_until(lambda: process.is_stopped(self.pid)):
+            raise Unhealthy(f"{self.command[0]} did not stop")
 
     def thaw(self) -> None:
         """Let a frozen process go on."""

@@ -83,8 +83,12 @@ async def test_priorities_and_what_was_given_back_keep_their_order(store: Store)
     await put(store, "a", "b", spec=heavy())
     await put(store, "urgent", "next", spec=heavy(), priority=90)
     assert ids(await within(store, LARGE * 3 // 2)) == ["urgent"]
-    assert ids(await within(store, LARGE * 5 // 2)) == ["next", "a"]
-    assert ids(await within(store, LARGE * 5 // 2)) == ["b"]
+    rest: list[str] = []
+    while given := ids(await within(store, LARGE * 5 // 2)):
+        # A claim may give fewer than there are.
+        assert len(given) <= 2
+        rest += given
+    assert rest == ["next", "a", "b"]
 
 
 async def test_without_a_word_there_is_a_bound(store: Store) -> None:
