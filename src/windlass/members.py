@@ -7,10 +7,11 @@ from typing import Final
 
 from .core.codec import Codecs, decode_call
 from .core.model import Job
+from .core.result import JUDGE, refuse_no_workflow
 from .core.states import State
 from .errors import UnknownJob
 from .stores.contract import Store
-from .workflows.outline import JUDGE, member_id
+from .workflows.outline import member_id
 
 BATCH: Final = 500
 WINDOW: Final = 50
@@ -34,8 +35,9 @@ def is_spread(job: Job) -> bool:
     return is_judge and job.spec.gathers and job.result is None
 
 
-async def spread_over(store: Store, judge: Job) -> Sequence[Job]:
+async def spread_over(store: Store, codecs: Codecs, judge: Job) -> Sequence[Job]:
     """The jobs that have the results of a workflow, in their order; `UnknownJob` if one is gone."""
+    refuse_no_workflow(codecs, judge)
     ids = judge.spec.parents[: judge.spec.inputs]
     found = await get_all(store, ids)
     for id in ids:

@@ -12,7 +12,8 @@ from windlass import Context, State, Windlass, chain, group
 from windlass.core.codec import JSON, MSGPACK, Codec, decode_call, encode_call, encode_result
 from windlass.core.encrypt import Encrypted
 from windlass.core.model import Job, NewJob, Spec, Transition
-from windlass.errors import CorruptRecord, InvalidOption, WrongState
+from windlass.core.result import JUDGE
+from windlass.errors import CorruptRecord, InvalidOption, WrongState, WrongTask
 from windlass.middleware import Middleware, changed
 from windlass.stores.contract import Store
 from windlass.testing.work import work
@@ -124,6 +125,30 @@ async def test_a_result_that_was_put_there_is_not_read(what: str) -> None:
     await work(shop.app)
     assert (await shop.get("after")).state is State.DEAD
     assert shop.calls == []
+
+
+async def test_a_result_is_missed_also_in_a_job_that_is_made_to_look_like_a_workflow() -> None:
+    """A workflow may have left its results with its jobs; then that is no fault."""
+    shop = Shop("memory://")
+    store = await shop.store()
+    mine, other = await shop.tell.aenqueue("a"), await shop.tell.aenqueue("b")
+    await work(shop.app)
+    job = await shop.get(mine.id)
+    for task in ("tell", JUDGE):
+        spec = replace(job.spec, task=task, gathers=True, workflow=mine.id)
+        spec = replace(spec, parents=(other.id,), inputs=1)
+        await store.delete([mine.id])
+        await store.restore([replace(job, result=None, spec=spec)])
+        with pytest.raises(CorruptRecord):
+            await shop.app.job(mine.id).aresult(timeout=5)
+        with pytest.raises(CorruptRecord if task == JUDGE else WrongTask):
+            await shop.app.workflow(mine.id).aresult(timeout=5)
+        id = f"after-{task}"
+        after = Spec("tell", encode_call(CODEC, (), {}, id, "tell"), CODEC.name, max_retries=0)
+        await store.insert([NewJob(id, replace(after, parents=(mine.id,), inputs=1))])
+        await work(shop.app)
+        assert (await shop.get(id)).state is State.DEAD
+    assert shop.calls == [("a",), ("b",)]
 
 
 async def test_signals_and_checkpoints_of_others_are_not_read() -> None:

@@ -11,7 +11,7 @@ from ..client import cancel_job, get_job
 from ..core.codec import Codecs, encode_call
 from ..core.ids import new_id
 from ..core.model import Job, NewJob, Receipt
-from ..core.result import result_of
+from ..core.result import JUDGE, result_of
 from ..core.states import LIVE, REPLAYABLE, State
 from ..core.step import Part, Step
 from ..errors import CorruptRecord, InvalidOption, UsageError, WrongState
@@ -22,7 +22,6 @@ from ..task import Wire
 from ..workflows.flow import Plan, plan
 from ..workflows.graph import Node
 from ..workflows.outline import (
-    JUDGE,
     KEYS,
     Callbacks,
     Outline,
@@ -207,7 +206,7 @@ class WorkflowHandle(JobHandle[R_co]):
         return super()._outcome(job)
 
     async def _gathered(self, store: Store) -> R_co:
-        jobs = await spread_over(store, await get_job(store, self.id))
+        jobs = await spread_over(store, self._codecs, await get_job(store, self.id))
         values = [
             (result_of(self._codecs, job), self._codecs.get(job.spec.content_type).binary)
             for job in jobs

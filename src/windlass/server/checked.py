@@ -23,12 +23,13 @@ from ..core.model import NEVER, NewJob, Spec
 from ..core.name import checked_name, checked_text
 from ..core.notes import MOST_BYTES, OWN_BYTES, check_notes
 from ..core.options import CHECKS
+from ..core.result import JUDGE
 from ..core.schedule import Schedule, schedule_of
 from ..core.stats import Tally
 from ..core.unique import UNTIL_STARTED, WITHIN, checked_key
 from ..errors import CorruptRecord, InvalidOption
 from ..worker.workflows import WAKE
-from ..workflows.outline import JUDGE, KEYS, unpack
+from ..workflows.outline import KEYS, unpack
 from .offer import Offers
 
 LARGEST: Final = 2**53

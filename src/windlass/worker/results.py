@@ -7,7 +7,7 @@ from typing import Any
 from ..core.binding import RESULT, EncryptingCodec
 from ..core.codec import Codec, encode_result, too_large
 from ..core.model import Job
-from ..workflows.outline import JUDGE
+from ..core.result import JUDGE
 
 
 def encoded(job: Job, codec: Codec, value: Any, limit: int) -> bytes | None:

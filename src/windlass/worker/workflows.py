@@ -17,7 +17,7 @@ from ..core.codec import MSGPACK, Codec, Codecs, encode_call, encode_result
 from ..core.context import Context
 from ..core.dependents import ORPHANED
 from ..core.model import Job, NewJob, Spec
-from ..core.result import result_of
+from ..core.result import JUDGE, result_of
 from ..core.retry import RetryPolicy
 from ..core.states import LIVE, State
 from ..definition import Definition, define
@@ -25,7 +25,7 @@ from ..errors import Fatal, Snooze, StoreUnavailable, UnknownJob, UsageError
 from ..members import added, get_all, is_spread, members, spread_over
 from ..stores.contract import Store
 from ..task import Registry
-from ..workflows.outline import JUDGE, KEYS, is_keyed_late, keys_id, unpack, with_keys
+from ..workflows.outline import KEYS, is_keyed_late, keys_id, unpack, with_keys
 from .hand import Claim
 from .membership import Membership
 from .step_keys import StepKeys
@@ -99,7 +99,10 @@ class StoredWorkflows:
 
     async def _spread(self, judge: Job) -> Sequence[Any]:
         try:
-            return [result_of(self._codecs, job) for job in await spread_over(self._store, judge)]
+            return [
+                result_of(self._codecs, job)
+                for job in await spread_over(self._store, self._codecs, judge)
+            ]
         except UnknownJob as error:
             raise Fatal(str(error)) from None
 

@@ -17,13 +17,11 @@ from ..core.codec import MSGPACK, Codecs, encode_call
 from ..core.ids import checked_id
 from ..core.model import DAY_MS, Job, NewJob, Spec
 from ..core.rebinding import renamed
+from ..core.result import JUDGE
 from ..core.step import COMPUTED_LATER, Step, checked_step
 from ..errors import InvalidArguments, InvalidOption
 from .flow import Plan
 from .graph import Node
-
-JUDGE: Final = "windlass.workflow"
-"""The task of the job that stands for a workflow; every worker knows it."""
 
 KEYS: Final = "windlass.keys"
 """The task of the job before a step whose keys are computed of what flows into it."""

@@ -11,10 +11,10 @@ from ...admin.record import FullRecord, JobRecord, record
 from ...admin.workflow import cancel_workflow, jobs_of, retry_workflow
 from ...client import get_job
 from ...core.model import JobQuery, brief, size_of
+from ...core.result import JUDGE
 from ...core.states import State
 from ...members import declared, members
 from ...stores.contract import PAGE_BYTES
-from ...workflows.outline import JUDGE
 from .call import Call
 from .jobs import JobPage, Limit, asked_queue, id_in, listed
 from .shown import shown
