@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import resource
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,27 @@ def test_a_full_disk_is_logged_and_undoes_nothing(caplog: pytest.LogCaptureFixtu
     assert "the audit log cannot be written: [Errno 28] No space left" in caplog.text
 
 
+def test_a_line_that_a_full_disk_cut_off_is_told_of_and_spoils_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, full = tmp_path / "audit.jsonl", 1 << 40
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    path.touch()
+    os.truncate(path, full - 10)
+    audit = Audit(str(path))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (full, before[1]))
+    try:
+        audit.note(ANYONE, "::1", "first", {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "the audit log cannot be written: [Errno 28] No space left" in caplog.text
+    audit.note(ANYONE, "::1", "second", {})
+    audit.close()
+    with path.open("rb") as file:
+        file.seek(full)
+        assert [json.loads(line)["action"] for line in file.read().split()] == ["second"]
+
+
 async def test_what_is_done_and_refused_by_procedures_is_a_line_each(
     serve: Serve, tmp_path: Path
 ) -> None:
@@ -245,6 +267,7 @@ def test_what_was_not_written_down_is_summed_up(tmp_path: Path) -> None:
         {"ids": ["i" * 10_000] * 1_000},
         {str(number) * 300: "x" * 300 for number in range(200)},
         {"where": {"deep": [{"deep": ["x" * 300] * 200}] * 200}},
+        {f"{number}" + "\1" * 300: "\1" * 300 for number in range(20)},
     ],
 )
 def test_a_line_is_bounded_whatever_it_is_about(tmp_path: Path, target: Any) -> None:

@@ -236,6 +236,25 @@ async def test_logins_are_written_down(bare: Served, caplog: pytest.LogCaptureFi
     assert "wrong, revoked or expired" in caplog.text
 
 
+async def test_each_refusal_of_a_login_or_a_logout_is_written_down_once(
+    bare: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = await bare.add_key("read")
+    cookie = morsel(await log_in(bare, key))
+    foreign = {"Origin": "http://elsewhere.example"}
+    caplog.set_level("INFO", "windlass.audit")
+    caplog.clear()
+    asked = [await log_in(bare, "wrong") for _ in range(12)]
+    asked.append(await log_in(bare, key, headers=foreign))
+    asked.append(await bare.post("/login", {"name": key}))
+    asked.append(await bare.post("/logout", headers=foreign))
+    cookies = {"Cookie": f"{cookie.key}={cookie.value}"}
+    asked.append(await bare.post("/logout", headers=foreign | cookies))
+    assert {each.status for each in asked} == {400, 401, 403, 429}
+    noted = [each for each in caplog.records if each.name == "windlass.audit"]
+    assert len(noted) == len(asked)
+
+
 async def test_what_the_dashboard_needs_to_know_of_the_server(serve: Serve, shop: Shop) -> None:
     api = await serve(shop, redact=("password",))
     me = (await api.get("me")).json

@@ -6,6 +6,7 @@ payload, never a key. A line is bounded, and so is how many of them those can ca
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
@@ -47,6 +48,8 @@ class Audit:
         self._left = float(BURST)
         self._looked = clock()
         self._unsaid = 0
+        self._is_cut = False
+        """whether the last line in the file lacks its end"""
         try:
             self._file = _opened(path) if path else None
         except OSError as error:
@@ -81,7 +84,7 @@ class Audit:
             log.error("the audit log cannot be opened again: %s", error)
             return
         os.close(self._file)
-        self._file = new
+        self._file, self._is_cut = new, False
 
     def close(self) -> None:
         self._tell_unsaid()
@@ -123,10 +126,19 @@ class Audit:
         if self._is_renamed():
             self.reopen()
         try:
-            os.write(self._file, line + b"\n")
+            self._append(self._file, line + b"\n")
         except OSError as error:
             # What was done is done, and was logged; a full disk must not make it look undone.
             log.error("the audit log cannot be written: %s", error)
+
+    def _append(self, file: int, line: bytes) -> None:
+        whole = b"\n" + line if self._is_cut else line
+        written = os.write(file, whole)
+        if written < len(whole):
+            # Where the disk is full in the middle of a line; the next one begins anew.
+            self._is_cut = True
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._is_cut = False
 
     def _is_renamed(self) -> bool:
         assert self._file is not None
@@ -151,7 +163,8 @@ def _bounded(target: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(msgspec.json.encode(clipped)) <= LARGEST:
         return clipped
     plain = {name: value for name, value in clipped.items() if isinstance(value, str | int)}
-    return {**dict(list(plain.items())[:10]), "clipped": True}
+    few = {**dict(list(plain.items())[:10]), "clipped": True}
+    return few if len(msgspec.json.encode(few)) <= LARGEST else {"clipped": True}
 
 
 def _clipped(value: Any) -> Any:

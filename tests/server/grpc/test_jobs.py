@@ -288,8 +288,8 @@ async def test_jobs_are_called_off_and_removed(
     assert dict(done.refused) == {two: f"Job {two} cannot be deleted: it is active."}
     notes = [json.loads(each.getMessage()) for each in caplog.records]
     assert [(each["action"], each["target"]["ids"]) for each in notes] == [
-        ("cancelled", [one]),
-        ("deleted", [one]),
+        ("cancel", [one]),
+        ("delete", [one]),
     ]
     assert notes[0]["address"] == "127.0.0.1"
 
@@ -303,6 +303,8 @@ async def test_a_refused_change_is_written_down_too(
     (note,) = (json.loads(each.getMessage()) for each in caplog.records)
     assert note["action"] == "cancel"
     assert note["outcome"].startswith("This needs a key with the role operate")
+    (key,) = await bare.store.keys()
+    assert note["caller"] == key.id
 
 
 async def test_a_change_whose_caller_leaves_meanwhile_is_written_down_once(

@@ -107,6 +107,7 @@ class Door:
             began, caller, call = time.perf_counter(), ANYONE, None
             try:
                 caller = self._admit(context)
+                self._require_role(caller)
                 call = Call(self._site, caller, context, self._read(data))
                 async with asyncio.timeout(self._longest):
                     written = (await answer(call)).SerializeToString()
@@ -132,6 +133,7 @@ class Door:
             began, caller = time.perf_counter(), ANYONE
             try:
                 caller = self._admit(context)
+                self._require_role(caller)
                 call = Call(self._site, caller, context, read(given))
                 await self._send_all(answer(call), context, caller)
             except aio.BaseError:
@@ -165,8 +167,8 @@ class Door:
                 raise over_for(caller)
 
     def _admit(self, context: Context) -> Caller:
-        rule = self._rule
-        if rule == PUBLIC:
+        """Who calls; whether they may is another question, so that a refusal can name them."""
+        if self._rule == PUBLIC:
             return ANYONE
         api_key, bearer = None, None
         if self._site.settings.tracing:
@@ -176,12 +178,13 @@ class Door:
                 api_key = str(value)
             elif name == "authorization":
                 bearer = str(value)
-        caller = self._site.admit(key_in(api_key, bearer))
-        if isinstance(rule, Role):
-            caller.require(rule)
-        elif rule != ANY:
+        return self._site.admit(key_in(api_key, bearer))
+
+    def _require_role(self, caller: Caller) -> None:
+        if isinstance(self._rule, Role):
+            caller.require(self._rule)
+        elif self._rule not in (ANY, PUBLIC):
             raise Forbidden(f"{self._method.full_name} has no rule that would let anybody call it.")
-        return caller
 
     def _read(self, data: bytes) -> Message:
         try:

@@ -96,11 +96,11 @@ class Jobs:
                 yield pb.WatchResponse(id=id, job=None if job is None else job_message(job))
 
     async def cancel(self, call: Call[pb.CancelRequest]) -> pb.CancelResponse:
-        answer = await _changed(call, CANCEL)
+        answer = await _changed(call, "cancel", CANCEL)
         return pb.CancelResponse(changed=answer.changed, refused=answer.refused)
 
     async def delete(self, call: Call[pb.DeleteRequest]) -> pb.DeleteResponse:
-        answer = await _changed(call, delete())
+        answer = await _changed(call, "delete", delete())
         return pb.DeleteResponse(changed=answer.changed, refused=answer.refused)
 
 
@@ -110,9 +110,9 @@ def _room(sizes: Sequence[int]) -> int:
     return max(bisect_right(sums, PAGE_BYTES), 1)
 
 
-async def _changed(call: Call[Any], change: Change) -> Answer:
+async def _changed(call: Call[Any], action: str, change: Change) -> Answer:
     answer = await change_jobs(call.store, change, _ids(call))
-    call.audit(change.done, ids=answer.changed[:MOST_NAMED], changed=len(answer.changed))
+    call.audit(action, ids=answer.changed[:MOST_NAMED], changed=len(answer.changed))
     return answer
 
 

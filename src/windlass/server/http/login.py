@@ -58,9 +58,8 @@ async def log_in(call: Call[None, Key]) -> Me:
     try:
         # A right key is let in whatever others have tried from the same address.
         login = site.keyring.log_in(call.body.key.strip(), to_ms(lasts))
-    except Unauthenticated as error:
+    except Unauthenticated:
         site.logins.take(address)
-        site.audit.note(call.caller, address, call.action, {}, str(error))
         raise
     caller = site.keyring.recognize(login)
     site.audit.note(caller, address, call.action, {})

@@ -20,6 +20,8 @@ PUBLIC: Final = "public"
 ANY: Final = "any"
 """For every key: the function that answers looks at the role itself."""
 
+LOGIN: Final = "login"
+"""The tag of what lets people in and out, which is for everybody and written down all the same."""
 
 STREAMS: Final[Mapping[Any, str]] = {Events: "text/event-stream", Lines: "application/x-ndjson"}
 """The content types of answers that come bit by bit."""
@@ -54,7 +56,7 @@ class Route(NamedTuple):
     @property
     def is_audited(self) -> bool:
         """Whether a refusal is written down, too."""
-        return self.role in (Role.OPERATE, Role.ADMIN)
+        return self.role in (Role.OPERATE, Role.ADMIN) or self.tag == LOGIN
 
     @property
     def name(self) -> str:

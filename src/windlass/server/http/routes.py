@@ -32,7 +32,7 @@ from . import (
     workflows,
 )
 from .enqueuing import Stored
-from .route import ANY, PUBLIC, Route, route
+from .route import ANY, LOGIN, PUBLIC, Route, route
 
 READ, ENQUEUE, WORK, OPERATE = Role.READ, Role.ENQUEUE, Role.WORK, Role.OPERATE
 V1: Final = "/api/v1"
@@ -146,10 +146,10 @@ ROUTES: Final[tuple[Route, ...]] = (
         tag="jobs",
         headers=_KEY,
     ),
-    route("POST", "/login", PUBLIC, login.log_in, tag="login"),
+    route("POST", "/login", PUBLIC, login.log_in, tag=LOGIN),
     route("GET", "/livez", PUBLIC, health.livez, tag="health"),
     route("GET", "/readyz", PUBLIC, health.readyz, tag="health"),
     route("GET", "/metrics", READ, health.metrics, answers={200: "text/plain"}, tag="health"),
     # Last, for tests that go through the table: with it ends what they are let in by.
-    route("POST", "/logout", PUBLIC, login.log_out, tag="login"),
+    route("POST", "/logout", PUBLIC, login.log_out, tag=LOGIN),
 )
