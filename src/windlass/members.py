@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from .core.codec import Codecs, decode_call
-from .core.model import Job
+from .core.model import Job, brief
 from .core.result import JUDGE, refuse_no_workflow
 from .core.states import State
 from .errors import UnknownJob
@@ -14,8 +14,30 @@ from .stores.contract import Store
 from .workflows.outline import member_id
 
 BATCH: Final = 500
+FEW: Final = 64
+"""So many jobs are read at a time where each may be as large as a job can be."""
+
 WINDOW: Final = 50
 """Among added jobs, so many may be gone, kept no longer, before the list is taken for over."""
+
+
+async def in_parts(store: Store, ids: Sequence[str]) -> AsyncIterator[dict[str, Job | None]]:
+    """Any number of jobs in their order, so few at a time that large ones can be held.
+
+    None stands for one that is not there.
+    """
+    for start in range(0, len(ids), FEW):
+        part = ids[start : start + FEW]
+        found = await store.get(part)
+        yield {id: found.get(id) for id in part}
+
+
+async def get_brief(store: Store, ids: Sequence[str]) -> dict[str, Job]:
+    """Any number of jobs without what may be large: payloads, results and checkpoints."""
+    found: dict[str, Job] = {}
+    async for part in in_parts(store, ids):
+        found |= {id: brief(job) for id, job in part.items() if job is not None}
+    return found
 
 
 async def get_all(store: Store, ids: Sequence[str]) -> dict[str, Job]:

@@ -9,6 +9,7 @@ from ..core.codec import Codecs
 from ..core.model import Job
 from ..core.states import DELETABLE, LIVE, REPLAYABLE, RESCHEDULABLE, WAITING, State
 from ..errors import InvalidOption
+from ..members import get_brief
 from ..stores.contract import Store
 from .replay import replay
 
@@ -99,14 +100,14 @@ async def change_jobs(store: Store, change: Change, ids: Sequence[str]) -> Answe
     refused: dict[str, str] = {}
     for start in range(0, len(asked), BATCH):
         batch = asked[start : start + BATCH]
-        seen = await store.get(batch)
+        seen = await get_brief(store, batch)
         done = await apply(store, change, seen)
         unseen = [id for id in batch if id not in seen]
         if unseen and change.is_blind:
             done |= await change.apply(store, unseen)
         changed += [id for id in batch if id in done]
         left = [id for id in batch if id not in done]
-        found = await store.get(left)
+        found = await get_brief(store, left)
         refused |= {id: _reason(change, id, found.get(id)) for id in left}
     return Answer(changed, refused)
 

@@ -13,7 +13,7 @@ from ..core.codec import Codecs
 from ..core.model import Job
 from ..core.states import REPLAYABLE
 from ..errors import UnknownJob, WrongState
-from ..members import get_all
+from ..members import get_brief
 from ..stores.contract import Store
 from ..workflows.outline import member_id, step_of
 from .workflow import retry_workflow
@@ -32,7 +32,7 @@ async def replay(store: Store, codecs: Codecs, ids: Sequence[str]) -> frozenset[
     """Make dead or cancelled jobs pending again; those of these ids that are."""
     alone: list[str] = []
     workflows: dict[str, list[str]] = {}
-    for id, job in (await get_all(store, ids)).items():
+    for id, job in (await get_brief(store, ids)).items():
         workflow = workflow_of(job)
         (workflows.setdefault(workflow, []) if workflow else alone).append(id)
     done = await store.replay(alone) if alone else frozenset()
@@ -50,5 +50,5 @@ async def _replay_whole(
     except (UnknownJob, WrongState):
         # The workflow was deleted, or has nothing to replay but the job that stands for it.
         return await store.replay(ids)
-    after = await get_all(store, ids)
+    after = await get_brief(store, ids)
     return frozenset(id for id, job in after.items() if job.state not in REPLAYABLE)

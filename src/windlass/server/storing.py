@@ -17,7 +17,7 @@ from ..core.model import Job, NewJob, Receipt
 from ..core.states import State
 from ..core.unique import scoped_unique
 from ..errors import Forbidden, InvalidOption, UnknownJob, WrongState
-from ..members import get_all
+from ..members import get_brief
 from ..stores.contract import Store
 from .caller import Caller
 
@@ -103,7 +103,7 @@ async def refuse_taken(store: Store, caller: Caller, jobs: Iterable[NewJob]) -> 
     """Raise `WrongState` for new jobs whose ids others have, whom their caller does not see."""
     if caller.queues:
         ids = [job.id for job in jobs if not job.fresh]
-        _refuse_foreign(caller, await get_all(store, ids) if ids else {})
+        _refuse_foreign(caller, await get_brief(store, ids) if ids else {})
 
 
 def _refuse_made(jobs: Iterable[NewJob]) -> None:
@@ -125,7 +125,7 @@ async def _refuse_others(
     if not known:
         return
     try:
-        _refuse_foreign(caller, await get_all(store, known))
+        _refuse_foreign(caller, await get_brief(store, known))
     except WrongState:
         new = [receipt.id for receipt in receipts if not receipt.duplicate]
         if new:

@@ -8,13 +8,12 @@ from typing import Final
 from ..core.attempts import AttemptRecord, encode_attempt
 from ..core.model import Job, size_of
 from ..errors import UsageError
+from ..members import in_parts
 from ..stores.contract import Store
 from .faults import TooLarge
 
 FIRST: Final = 20
 """So many are read before it is known how large they are."""
-
-BATCH: Final = 500
 
 MOST_BYTES: Final = 32 * 1024 * 1024
 """What several jobs may take together."""
@@ -25,15 +24,12 @@ async def get_within(
 ) -> dict[str, Job]:
     """Those that are there; a refusal if several of them are larger than that together."""
     found: dict[str, Job] = {}
-    start, number, size = 0, FIRST, 0
-    while start < len(ids):
-        part = await store.get(ids[start : start + number])
-        found.update(part)
-        start += number
-        size += sum(map(size_of, part.values()))
+    size = 0
+    async for part in in_parts(store, ids):
+        here = {id: job for id, job in part.items() if job is not None}
+        found |= here
+        size += sum(map(size_of, here.values()))
         _refuse(size, ids, refusal)
-        average = size // max(len(found), 1) + 1
-        number = min((MOST_BYTES - size) // average + 1, BATCH) if size <= MOST_BYTES else 1
     return found
 
 

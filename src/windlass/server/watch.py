@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ..core.model import Job
+from ..core.model import Job, size_of
 from ..core.states import FINISHED
-from ..members import get_all
+from ..members import in_parts
 from ..service import Service
 from ..stores.contract import Store
 
@@ -25,6 +25,9 @@ FIRST_LOOK: Final = 0.01
 SLOWEST_LOOK: Final = 0.25
 SLOWER: Final = 1.5
 MOST_LOOKS: Final = 1_000
+NEWS_BYTES: Final = 16 * 1024 * 1024
+"""What is told of several jobs at once; of the others when it is asked again."""
+
 GATHERED: Final = 0.05
 """The part of the longest pause by which a look may come early, to share one with others."""
 
@@ -71,7 +74,8 @@ class Watcher(Service):
         return await self._wait(id, None, timeout)
 
     async def changes(self, known: Mapping[str, Mark], timeout: float) -> Mapping[str, Job | None]:
-        """Those of several jobs that are other than known, once one is; none after `timeout` s."""
+        """Some of those of several jobs that are other than known, once one is; none after
+        `timeout` s."""
         news = await self._news(known)
         if news or timeout <= 0 or self.stopping:
             return news
@@ -92,8 +96,12 @@ class Watcher(Service):
         return await self._news(known)
 
     async def _news(self, known: Mapping[str, Mark]) -> Mapping[str, Job | None]:
-        found = await get_all(self._store, list(known))
-        return {id: found.get(id) for id, mark in known.items() if mark_of(found.get(id)) != mark}
+        news: dict[str, Job | None] = {}
+        async for part in in_parts(self._store, list(known)):
+            news |= {id: job for id, job in part.items() if mark_of(job) != known[id]}
+            if sum(size_of(job) for job in news.values() if job is not None) > NEWS_BYTES:
+                break
+        return news
 
     def release(self) -> None:
         """Let nobody wait any longer: each gets the job as it is."""
@@ -169,14 +177,14 @@ class Watcher(Service):
             if id in self._watched and self._watched[id].due == due:
                 ids[id] = None
         try:
-            found: Mapping[str, Job] = await get_all(self._store, list(ids)) if ids else {}
+            async for part in in_parts(self._store, list(ids)):
+                for id, job in part.items():
+                    self._tell(id, job)
         finally:
             # Also after an outage: whoever waits goes on waiting.
             for id in ids:
                 if id in self._watched:
                     self._look_later(id, self._watched[id])
-        for id in ids:
-            self._tell(id, found.get(id))
 
     def _tell(self, id: str, job: Job | None) -> None:
         watched = self._watched.get(id)

@@ -31,7 +31,7 @@ from ..core.protobuf import PROTOBUF
 from ..core.retry import DEFAULT_RETRY
 from ..core.states import State
 from ..errors import CorruptRecord, InvalidOption, StoreError
-from ..members import get_all
+from ..members import get_brief
 from ..observe import joblog
 from ..observe.ledger import NOT_RUN, Ledger
 from ..stores.contract import Store
@@ -253,7 +253,7 @@ async def _found(store: Store, leases: Iterable[Lease]) -> list[tuple[Lease, Job
     last = _last(leases)
     if not last:
         return []
-    jobs = await get_all(store, [lease.id for lease in last])
+    jobs = await get_brief(store, [lease.id for lease in last])
     return [
         (lease, job)
         for lease in last

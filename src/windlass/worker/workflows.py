@@ -22,7 +22,7 @@ from ..core.retry import RetryPolicy
 from ..core.states import LIVE, State
 from ..definition import Definition, define
 from ..errors import Fatal, Snooze, StoreUnavailable, UnknownJob, UsageError
-from ..members import added, get_all, is_spread, members, spread_over
+from ..members import added, get_all, get_brief, is_spread, members, spread_over
 from ..stores.contract import Store
 from ..task import Registry
 from ..workflows.outline import KEYS, is_keyed_late, keys_id, unpack, with_keys
@@ -134,7 +134,7 @@ class StoredWorkflows:
 
     async def _all(self, job: Job, number: int) -> dict[str, Job | None]:
         """Those that the workflow waits for, and all that were added."""
-        found = await get_all(self._store, job.spec.parents)
+        found = await get_brief(self._store, job.spec.parents)
         jobs: dict[str, Job | None] = {id: found.get(id) for id in job.spec.parents}
         known = -1
         # Until nothing is new: one that has ended meanwhile may have added another before.

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...core.model import Job
 from ...core.states import FINISHED
-from ...members import get_all
+from ...members import in_parts
 from ...stores.contract import Store
 from ..faults import Draining
 from ..site import Site
@@ -25,11 +25,11 @@ async def watched(
 
     `store` is the caller's: what it does not see is not there.
     """
-    found = await get_all(store, ids)
     known: dict[str, Mark] = {}
-    for id in dict.fromkeys(ids):
-        yield id, found.get(id)
-        _note(known, id, found.get(id))
+    async for part in in_parts(store, [*dict.fromkeys(ids)]):
+        for id, job in part.items():
+            yield id, job
+            _note(known, id, job)
     stopping = asyncio.ensure_future(site.draining.wait())
     try:
         while known:

@@ -18,7 +18,7 @@ from ...core.ids import checked_id
 from ...core.model import Job
 from ...core.states import FINISHED
 from ...errors import InvalidOption
-from ...members import get_all
+from ...members import get_brief
 from ..caller import Caller
 from ..pulse import Snapshot, look
 from ..scope import visible
@@ -49,7 +49,7 @@ async def follow(call: Call[EventsQuery, None]) -> Events:
     # Looked at here, once: an outage is to be an answer of its own, not the end of a stream.
     if not ids:
         return Events(_store(call, await look(call.site.store)))
-    found = await get_all(call.store, ids)
+    found = await get_brief(call.store, ids)
     return Events(_jobs(call, {id: found.get(id) for id in ids}))
 
 
