@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from .client import Client
 from .core import habits
-from .core.binding import EncryptingCodec, with_key_in_id
+from .core.binding import EncryptingCodec, with_key_in_id, with_key_in_new_id
 from .core.codec import Codec, Codecs, encode_call, refuse_misfits, too_large
 from .core.context import local_context
 from .core.keyed import Caller, computed, keyed, keyed_late, without
@@ -323,9 +323,9 @@ class Task(Generic[P, C, R]):
         if validate and not arguments.fits(args, kwargs):
             refuse_misfits(arguments, codec, payload)
         job = self.options.new_job(self.name, payload, codec.name)
-        if not self.options.keyed:
-            return job
-        return keyed(job, self.options, Caller(arguments, args, kwargs))
+        if self.options.keyed:
+            job = keyed(job, self.options, Caller(arguments, args, kwargs))
+        return with_key_in_new_id(job) if wire.codecs.reads_encrypted else job
 
     def _encrypted(
         self, codec: Codec, args: tuple[Any, ...], kwargs: dict[str, Any], *, validate: bool

@@ -144,3 +144,17 @@ async def test_a_producer_with_the_key_enqueues_through_a_server_without_it(serv
         await (await app.client.store()).insert([NewJob(job.id, job.spec)])
     await work(app)
     assert seen == ["Ada"]
+
+
+async def test_while_it_migrates_what_comes_plain_can_be_replaced(serve: Serve) -> None:
+    window = Encrypted(MSGPACK, {"k": os.urandom(32)}, accept_unencrypted=True)
+    app, seen = shop(codec=window)
+    api = await serve(app)
+    for number, headers in enumerate(({}, {"headers": {"a": "b"}})):
+        asked = {"task": "greet", "unique": f"k{number}", "on_conflict": "replace"}
+        plain = asked | headers | {"args": ["Ada"], "content_type": "json", "delay": 60}
+        first = await api.post("jobs", plain)
+        second = await api.post("jobs", asked | {"args": ["Bob"]})
+        assert first.json["id"] == second.json["id"]
+    await work(app)
+    assert seen == ["Bob", "Bob"]

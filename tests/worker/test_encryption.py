@@ -324,6 +324,21 @@ async def test_a_migration_reads_both_until_it_is_over(tmp_path: Path) -> None:
         await shop.app.aclose()
 
 
+async def test_while_it_migrates_either_kind_takes_the_place_of_the_other(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    reading = Shop(url, MSGPACK, codecs=[CODEC])
+    during = Shop(url, Encrypted(MSGPACK, {"old": OLD}, accept_unencrypted=True))
+    for number, (first, second) in enumerate([(reading, during), (during, reading)]):
+        options: Any = {"unique": f"k{number}", "on_conflict": "replace"}
+        waiting = await first.pay.using(delay=60, **options).aenqueue("alice", 1)
+        replaced = await second.pay.using(**options).aenqueue("alice", 2 + number)
+        assert replaced.id == waiting.id
+    await work(reading.app)
+    assert sorted(reading.calls) == [("alice", 2), ("alice", 3)]
+    for shop in (reading, during):
+        await shop.app.aclose()
+
+
 async def test_after_a_rotation_old_jobs_are_run_and_with_the_old_key_gone_they_are_not() -> None:
     shop = Shop("memory://")
     mine = await shop.pay.aenqueue("alice", 1)

@@ -95,14 +95,21 @@ def with_key_in_id(job: NewJob) -> NewJob:
     """
     if job.unique is None or job.spec.workflow:
         return job
-    end = end_of_id(job.unique)
-    if job.id.endswith(end):
-        return job
-    if job.fresh:
-        return replace(job, id=job.id + end)
+    marked = with_key_in_new_id(job)
+    if marked.id.endswith(end_of_id(job.unique)):
+        return marked
     if job.conflict != "reject":
         raise InvalidOption(
             f"Job {job.id} has an id of its own, and could take the place of another job of its "
             "unique key, which with encryption only jobs without one can. Leave the id out."
         )
     return job
+
+
+def with_key_in_new_id(job: NewJob) -> NewJob:
+    """The same as far as the id can be changed: of a job that is not encrypted, and whose place
+    one that is could take."""
+    if job.unique is None or job.spec.workflow or not job.fresh:
+        return job
+    end = end_of_id(job.unique)
+    return job if job.id.endswith(end) else replace(job, id=job.id + end)

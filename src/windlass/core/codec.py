@@ -130,6 +130,10 @@ class Codecs:
             if self._known.setdefault(codec.name, codec) is not codec:
                 raise InvalidOption(f"Two codecs have the name {codec.name!r}; rename one.")
         self._refused = frozenset[str]()
+        self.reads_encrypted = any(
+            isinstance(each, EncryptingCodec) for each in self._known.values()
+        )
+        """whether some of the jobs that are there may be encrypted"""
         if isinstance(self.default, EncryptingCodec) and not self.default.accept_unencrypted:
             self._refuse_unencrypted(others)
 

@@ -10,7 +10,7 @@ from msgspec import UnsetType
 from msgspec.structs import astuple, replace
 
 from ..core.bigint import read_extension
-from ..core.binding import EncryptingCodec, with_key_in_id
+from ..core.binding import EncryptingCodec, with_key_in_id, with_key_in_new_id
 from ..core.codec import JSON, MSGPACK, Codec, decode_call, encode_call, too_large
 from ..core.ids import checked_id, new_id
 from ..core.keyed import Caller, keyed
@@ -31,8 +31,8 @@ class Mould:
     """Makes jobs of one task with one set of options; their payloads are stored as they come."""
 
     __slots__ = (
-        "_arguments", "_checks", "_codec", "_encrypts", "_headers", "_max_payload", "_name",
-        "_options", "_quick", "_rest", "_rest_of_spec", "_validates", "is_typed",
+        "_arguments", "_checks", "_codec", "_encrypts", "_headers", "_marks", "_max_payload",
+        "_name", "_options", "_quick", "_rest", "_rest_of_spec", "_validates", "is_typed",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +44,7 @@ class Mould:
         *,
         checks: bool,
         is_typed: bool,
+        marks: bool,
     ) -> None:
         self._name = task.name
         self._options = task.options
@@ -53,6 +54,8 @@ class Mould:
         """whether it is known here what the task takes"""
         self._codec = codec
         self._encrypts = isinstance(codec, EncryptingCodec)
+        self._marks = marks
+        """whether jobs that are encrypted may take the places of these"""
         self._quick: Callable[[bytes], Any] | None = None
         if codec is JSON or codec is MSGPACK:
             self._quick = _from_json if codec is JSON else _from_msgpack
@@ -110,6 +113,8 @@ class Mould:
             made = replace(made, id=id, fresh=False)
         if self._encrypts:
             made = with_key_in_id(made)
+        elif self._marks:
+            made = with_key_in_new_id(made)
         return changed(made, headers=self._headers) if self._headers else made
 
     def _arguments_in(self, payload: bytes, id: str) -> tuple[list[Any], dict[str, Any]]:

@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, astuple, replace
 
 from ..app import Windlass
+from ..core.binding import with_key_in_new_id
 from ..core.codec import JSON, Codec, Codecs
 from ..core.limit import Limit
 from ..core.model import Conflict, NewJob, Receipt
@@ -132,6 +133,8 @@ class Offers:
         task = self._used(request)
         args, kwargs = self._arguments(request)
         made = task.call(*args, **kwargs).job
+        if self._app.codecs.reads_encrypted:
+            made = with_key_in_new_id(made)
         return changed(made, headers=request.headers) if request.headers else made
 
     def mould(self, request: JobRequest) -> Mould:
@@ -144,6 +147,7 @@ class Offers:
             request.headers,
             checks=self._has_tasks,
             is_typed=request.content_type is not UNSET,
+            marks=self._app.codecs.reads_encrypted,
         )
 
     def _used(self, request: JobRequest) -> Task[..., Any, Any]:
