@@ -209,6 +209,11 @@ async def _attended(
             _take_back(value)
             raise Disconnected
         return value
+    except asyncio.CancelledError:
+        if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
+            # It came in this very moment, and nobody gets it.
+            _take_back(waiting.result())
+        raise
     finally:
         for task in (waiting, leaving):
             task.cancel()
