@@ -83,9 +83,10 @@ def declared(codecs: Codecs, judge: Job) -> int:
 
 async def members(store: Store, workflow: str, number: int) -> AsyncIterator[Job]:
     """The jobs that a workflow was enqueued with, and those that it has added to itself."""
-    ids = [member_id(workflow, n) for n in range(1, number + 1)]
-    for start in range(0, number, BATCH):
-        for job in (await store.get(ids[start : start + BATCH])).values():
+    for first in range(1, number + 1, BATCH):
+        for job in (
+            await _members(store, workflow, first, min(BATCH, number + 1 - first))
+        ).values():
             yield job
     async for job in added(store, workflow, number):
         yield job
@@ -94,11 +95,16 @@ async def members(store: Store, workflow: str, number: int) -> AsyncIterator[Job
 async def added(store: Store, workflow: str, number: int) -> AsyncIterator[Job]:
     """The jobs after the first so many."""
     while True:
-        ids = [member_id(workflow, n) for n in range(number + 1, number + 1 + WINDOW)]
-        found = await store.get(ids)
+        found = await _members(store, workflow, number + 1, WINDOW)
         if not found:
             return
-        for id in ids:
-            if id in found:
-                yield found[id]
+        for job in found.values():
+            yield job
         number += WINDOW
+
+
+async def _members(store: Store, workflow: str, first: int, count: int) -> dict[str, Job]:
+    """So many jobs of a workflow from the first on. Any job can have such an id."""
+    ids = [member_id(workflow, number) for number in range(first, first + count)]
+    found = await store.get(ids)
+    return {id: found[id] for id in ids if id in found and found[id].spec.workflow == workflow}

@@ -243,7 +243,8 @@ def workflow(*callbacks: Any, content_type: str = "msgpack") -> NewJob:
     packed = [each if each is None else msgspec.msgpack.encode(each) for each in callbacks]
     module = msgspec.json if content_type == "json" else msgspec.msgpack
     payload = module.encode([1, [0, *packed], {}])
-    return new_job("w", Spec("windlass.workflow", payload, content_type), queue="mine")
+    spec = Spec("windlass.workflow", payload, content_type, workflow="w")
+    return new_job("w", spec, queue="mine")
 
 
 @pytest.mark.parametrize("content_type", ["msgpack", "json"])

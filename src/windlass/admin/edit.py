@@ -76,6 +76,8 @@ async def put_in_place(store: Store, wire: Wire, old: Job, new: NewJob) -> str:
     jobs = wire.middleware.before([new])
     receipts = await store.insert(jobs)
     wire.middleware.after(jobs, receipts)
+    if receipts[0].duplicate and not await _is_same(store, jobs[0]):
+        raise WrongState(f"Job {old.id} cannot be replayed so: another job has the id {new.id}.")
     if receipts[0].id != jobs[0].id:
         raise WrongState(
             f"Job {old.id} cannot be replayed: another job that is not finished has its unique key "
@@ -83,6 +85,12 @@ async def put_in_place(store: Store, wire: Wire, old: Job, new: NewJob) -> str:
         )
     await store.delete([old.id], REPLAYABLE)
     return jobs[0].id
+
+
+async def _is_same(store: Store, new: NewJob) -> bool:
+    """Whether a job that is there by this id may be of another try, and not somebody else's."""
+    found = (await store.get([new.id])).get(new.id)
+    return found is None or (found.queue, found.task) == (new.queue, new.spec.task)
 
 
 def _with_arguments(

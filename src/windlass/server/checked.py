@@ -28,8 +28,7 @@ from ..core.schedule import Schedule, schedule_of
 from ..core.stats import Tally
 from ..core.unique import UNTIL_STARTED, WITHIN, checked_key
 from ..errors import CorruptRecord, InvalidOption
-from ..worker.workflows import WAKE
-from ..workflows.outline import KEYS, unpack
+from ..workflows.outline import KEYS, OWN_TASKS, unpack
 from .offer import Offers
 
 LARGEST: Final = 2**53
@@ -58,11 +57,11 @@ MOST_COUNTS: Final = 100
 LONGEST_COUNT: Final = 64
 """How many counts a worker may tell of a queue at once, and how long their names are."""
 
-SERVED_TASKS: Final = frozenset({JUDGE, WAKE})
+SERVED_TASKS: Final = OWN_TASKS - {KEYS}
 """Those of Windlass itself that a server can run, which has the functions of no app."""
 
-OWN_TASKS: Final = SERVED_TASKS | {KEYS}
-"""Those of Windlass itself: every worker knows them, and no app has them."""
+MOST_MEMBERS: Final = 1_000_000
+"""Jobs of a workflow, when it is stored."""
 
 
 def refuse_unstorable(value: Any, name: str = "") -> None:
@@ -104,6 +103,8 @@ def checked_new_job(job: NewJob, offers: Offers) -> NewJob:
         # One that comes back from the store may count within its queue alone.
         checked_key(job.unique.removeprefix(f"{job.queue}{WITHIN}"))
     check_spec(job.spec, offers)
+    if job.spec.task == JUDGE and job.spec.workflow != job.id:
+        raise InvalidOption(f"The job {job.id} stands for a workflow of another id.")
     return replace(job, fresh=False)
 
 
@@ -151,6 +152,8 @@ def callbacks(job: NewJob, codecs: Codecs) -> Sequence[NewJob]:
         args, kwargs = decode_call(codec, spec.payload, job.id, spec.task)
         if kwargs or len(args) != 3:
             raise ValueError
+        if type(args[0]) is not int or not 0 <= args[0] <= MOST_MEMBERS:
+            raise ValueError
         # JSON writes bytes as base64.
         packed = [b64decode(each) if isinstance(each, str) else each for each in args[1:]]
         made = [unpack(each) for each in packed if each is not None]
@@ -161,6 +164,9 @@ def callbacks(job: NewJob, codecs: Codecs) -> Sequence[NewJob]:
         ) from None
     if any(job.spec.task in OWN_TASKS for job in made):
         raise InvalidOption("A workflow cannot be the callback of another one.")
+    if any(job.fresh for job in made):
+        # Its id would be looked for nowhere, and be given twice.
+        raise InvalidOption("The id of a callback comes of that of its workflow.")
     return made
 
 

@@ -26,6 +26,7 @@ from ..errors import CorruptRecord, InvalidOption
 from ..middleware import changed
 from ..task import Task, Wire
 from ..workflows.order import refuse_disorder
+from ..workflows.outline import OWN_TASKS
 from .mould import NO_TYPE, Mould, call_in
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
@@ -182,6 +183,9 @@ class Offers:
         return await self._app.client.enqueue(ready, made)
 
     def _task(self, request: JobRequest) -> Task[..., Any, Any]:
+        if request.task in OWN_TASKS:
+            # Whoever runs it stores other jobs, which nobody would have checked.
+            raise InvalidOption(f"{request.task} is a task of Windlass itself.")
         wire = self._wire
         if request.content_type is not UNSET:
             wire = self._wire_of(request.content_type)

@@ -40,7 +40,7 @@ from .checked import (
 )
 from .faults import Malformed, NotThere, TooLarge, fault_of
 from .site import Site
-from .storing import refuse_hidden, refuse_outside, refuse_taken, refuse_unique
+from .storing import refuse_hidden, refuse_made, refuse_outside, refuse_taken, refuse_unique
 from .together import attempts_within, get_within
 from .veil import Veil
 
@@ -141,6 +141,7 @@ async def _insert(request: Request) -> Sequence[Receipt]:
     if to_come:
         refuse_outside(caller, to_come)
         refuse_unique(caller, to_come)
+        refuse_made(caller, to_come)
         await refuse_hidden(site.store, caller, [*checked, *to_come])
         await refuse_taken(site.store, caller, to_come)
     site.limits.refuse_other(caller, [*checked, *to_come], made_here=False)

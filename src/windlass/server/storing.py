@@ -14,11 +14,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from ..core.model import Job, NewJob, Receipt
+from ..core.result import JUDGE
 from ..core.states import State
 from ..core.unique import scoped_unique
 from ..errors import Forbidden, InvalidOption, UnknownJob, WrongState
-from ..members import get_brief
+from ..members import WINDOW, get_all, get_brief
 from ..stores.contract import Store
+from ..workflows.outline import member_id
 from .caller import Caller
 
 Insert = Callable[[Sequence[NewJob]], Awaitable[Sequence[Receipt]]]
@@ -48,8 +50,9 @@ async def store_jobs(
         return await insert(jobs)
     refuse_outside(caller, jobs)
     if not ids_are_made:
-        _refuse_made(jobs)
+        refuse_made(caller, jobs)
     await refuse_hidden(store, caller, jobs)
+    await _refuse_steps_of_others(store, caller, jobs)
     if len(jobs) > 1:
         # Of one job alone nothing is stored if its id is taken.
         await refuse_taken(store, caller, jobs)
@@ -106,12 +109,24 @@ async def refuse_taken(store: Store, caller: Caller, jobs: Iterable[NewJob]) -> 
         _refuse_foreign(caller, await get_brief(store, ids) if ids else {})
 
 
-def _refuse_made(jobs: Iterable[NewJob]) -> None:
+def refuse_made(caller: Caller, jobs: Iterable[NewJob]) -> None:
+    """Raise `InvalidOption` for new jobs with ids that Windlass makes itself."""
     for job in jobs:
-        if not job.fresh and _MADE.fullmatch(job.id):
+        if caller.queues and not job.fresh and _MADE.fullmatch(job.id):
             raise InvalidOption(
                 f"The id {job.id} is of a form that is made by Windlass itself: choose another."
             )
+
+
+async def _refuse_steps_of_others(store: Store, caller: Caller, jobs: Iterable[NewJob]) -> None:
+    """Raise `WrongState` for a workflow that would count jobs of others among its own.
+
+    The steps of one that had this id may still be there, when the job that stood for it is gone.
+    """
+    ids = [job.id for job in jobs if job.spec.task == JUDGE]
+    steps = [member_id(id, number) for id in ids for number in range(1, WINDOW + 1)]
+    found = await get_all(store, steps) if steps else {}
+    _refuse_foreign(caller, {id: job for id, job in found.items() if job.spec.workflow in ids})
 
 
 async def _refuse_others(

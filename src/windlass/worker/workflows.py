@@ -25,12 +25,11 @@ from ..errors import Fatal, Snooze, StoreUnavailable, UnknownJob, UsageError
 from ..members import added, get_all, get_brief, is_spread, members, spread_over
 from ..stores.contract import Store
 from ..task import Registry
-from ..workflows.outline import KEYS, is_keyed_late, keys_id, unpack, with_keys
+from ..workflows.outline import KEYS, WAKE, is_keyed_late, keys_id, unpack, with_keys
 from .hand import Claim
 from .membership import Membership
 from .step_keys import StepKeys
 
-WAKE: Final = "windlass.workflow.wake"
 LONGEST_SLEEP: Final = 3600.0
 """Seconds after which a workflow is looked at again even if nothing woke it."""
 

@@ -27,6 +27,12 @@ KEYS: Final = "windlass.keys"
 """The task of the job before a step whose keys are computed of what flows into it."""
 
 JUDGE_RETRIES: Final = 20
+WAKE: Final = "windlass.workflow.wake"
+"""The task of the job that has a workflow looked at again."""
+
+OWN_TASKS: Final = frozenset({JUDGE, KEYS, WAKE})
+"""Those of Windlass itself: every worker knows them, and no app has them."""
+
 LONGEST_ID: Final = 100
 LEAST_KEEP: Final = DAY_MS
 """The jobs of a workflow are kept for a day at least: others need their results."""

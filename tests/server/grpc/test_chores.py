@@ -11,7 +11,7 @@ from windlass.core.codec import JSON
 from windlass.core.model import JobQuery, NewJob, Spec
 from windlass.core.states import State
 from windlass.protocol import windlass_pb2 as pb
-from windlass.worker.workflows import WAKE
+from windlass.workflows.outline import WAKE
 
 
 class Flows:
