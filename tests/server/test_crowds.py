@@ -79,6 +79,26 @@ async def test_a_full_server_gives_up_silent_connections_for_new_ones(serve: Ser
             assert (await busy.answer()).status == 200
 
 
+async def test_strangers_make_room_for_others_before_a_server_is_full(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MOST_STRANGERS", 2)
+    api = await serve()
+    async with wire(api) as known:
+        # Until then it was a stranger as well.
+        await known.request("GET /api/v1/me")
+        assert (await known.answer()).status == 200
+        async with wire(api) as first:
+            await first.request("GET /livez")
+            assert (await first.answer()).status == 200
+            async with wire(api) as second, wire(api) as third:
+                await third.request("GET /livez")
+                assert (await third.answer()).status == 200
+                assert await second.ended() == b""
+        await known.request("GET /api/v1/me")
+        assert (await known.answer()).status == 200
+
+
 async def test_a_full_server_gives_up_who_was_idle_for_long_and_nobody_who_is_served(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

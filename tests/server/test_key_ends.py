@@ -13,6 +13,7 @@ from tests.server.conftest import Serve
 from tests.server.serving import V1, Served
 from tests.server.stream import following
 from tests.server.test_login import cookie, own
+from tests.server.wire import wire
 from windlass import Windlass
 from windlass.core.apikey import new_key
 from windlass.errors import ConfigError, StoreUnavailable
@@ -281,3 +282,27 @@ async def test_event_streams_are_not_sniffed(bare: Served) -> None:
 def test_a_caller_knows_its_end() -> None:
     made = new_key(["read"], now=5, expires_in=10)
     assert (caller_of(made.key).is_keyed, caller_of(made.key).until) == (True, 15)
+
+
+@pytest.mark.parametrize("path", ["jobs", "store/insert", "work/leave"])
+async def test_what_is_sent_slowly_is_refused_if_the_key_ends_meanwhile(
+    serve: Serve, path: str
+) -> None:
+    api = await serve(key_refresh=0.05)
+    await api.add_key("admin")
+    key = await api.add_key("enqueue", "work")
+    async with wire(api) as line:
+        body = b'{"task": "x", "worker": "w"}'
+        head = f"POST {V1}/{path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        await line.send(head.encode() + body[:5])
+        async with asyncio.timeout(PATIENCE):
+            while not api.server._http.connections.tasks:
+                await asyncio.sleep(0.01)
+        await revoke(api, key.split("_")[1])
+        async with asyncio.timeout(PATIENCE):
+            while key.split("_")[1] in api.site.keyring._keys:
+                await asyncio.sleep(0.01)
+        await line.send(body[5:])
+        assert (await line.answer()).status == 401
+    assert await api.number() == 0

@@ -152,6 +152,11 @@ class Keyring(Service):
             if timer is not None:
                 timer.cancel()
 
+    def refuse_over(self, caller: Caller) -> None:
+        """Raise `Unauthenticated` for who was let in a while ago, and would not be now."""
+        if not self._counts(caller, self._digest(caller)):
+            raise over_for(caller)
+
     def _end_what_is_over(self) -> None:
         for over, (caller, digest) in self._held.items():
             if not over.done() and not self._counts(caller, digest):

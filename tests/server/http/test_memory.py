@@ -141,6 +141,19 @@ async def logins_in_chunks(victim: Victim) -> None:
     await asyncio.gather(*(pour(victim, chunk, 7_900_000, first=first) for _ in range(4)))
 
 
+async def logins_that_never_end(victim: Victim) -> None:
+    head = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    await many(victim, 2_500, head + b"Content-Length: 4096\r\n\r\n" + b"x" * 4_000)
+
+
+async def many_heads_that_never_end(victim: Victim) -> None:
+    await many(victim, 5_000, b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * 100)
+
+
+async def chunks_of_nobody(victim: Victim) -> None:
+    await asyncio.gather(*(pour(victim, b"1\r\nx\r\n" * 10_000, first=CHUNKED) for _ in range(4)))
+
+
 @pytest.mark.parametrize(
     "attack",
     [
@@ -157,6 +170,9 @@ async def logins_in_chunks(victim: Victim) -> None:
         large_bodies_of_nobody,
         logins_that_are_large,
         logins_in_chunks,
+        logins_that_never_end,
+        many_heads_that_never_end,
+        chunks_of_nobody,
     ],
 )
 async def test_what_is_sent_without_a_key_fills_no_memory_and_stops_nobody(

@@ -29,6 +29,8 @@ LITTLE: Final = 2 * 1024
 """So many where a lot is held already: the rest stays with the system, or with the client."""
 MOST_HELD: Final = 1024 * 1024
 """Bytes that may be held of requests which nobody has asked for yet."""
+MOST_STRANGERS: Final = 1_200
+"""Connections of which no request was let in yet. Each takes some 4 KiB, whatever it holds."""
 RECENT: Final = 1.0
 """Seconds for which a connection that was just used is not given up for a new one."""
 LAST_WORDS: Final = 2.0
@@ -88,11 +90,15 @@ class Connections:
         self.proxies = Networks(settings.trusted_proxies)
         self.loop = asyncio.get_running_loop()
         self.open: set[Connection] = set()
+        self.strangers: set[Connection] = set()
+        """those of which no request was let in yet"""
         self.shaking = 0
         """connections whose TLS handshake is under way"""
         self.tasks: set[asyncio.Task[None]] = set()
         self.heads = Waiting(settings.header_timeout)
         self.idle = Waiting(settings.keep_alive)
+        self.kept = Waiting(settings.keep_alive)
+        """the same of those who are no strangers"""
         self.ending = Waiting(min(LAST_WORDS, settings.header_timeout))
         self.held = 0
         """bytes of requests which nobody has asked for"""
@@ -125,18 +131,22 @@ class Connections:
         """Whether answers have not gone yet."""
         return any(each.unsent for each in self.open)
 
-    def room(self) -> memoryview:
+    def room(self, *, is_little: bool) -> memoryview:
         """Where to read into."""
-        return self._little if self.held > MOST_HELD // 2 else self._whole
+        return self._little if is_little or self.held > MOST_HELD // 2 else self._whole
 
     def make_room(self) -> bool:
         """Whether there is room for one more, be it in the place of one that waits for long."""
-        while len(self.open) + self.shaking >= self.settings.max_connections:
+        while True:
+            is_full = len(self.open) + self.shaking >= self.settings.max_connections
+            if not is_full and len(self.strangers) + self.shaking < MOST_STRANGERS:
+                return True
             late = self.ending.longest() or self.heads.longest() or self.idle.longest(RECENT)
+            if late is None and is_full:
+                late = self.kept.longest(RECENT)
             if late is None:
                 return False
             late.cut()
-        return True
 
     def hold(self, more: int) -> None:
         """Account for bytes that are held, or are no longer."""
@@ -166,7 +176,7 @@ class Connections:
     def abort(self) -> None:
         for connection in [*self.open]:
             connection.cut()
-        for waiting in (self.heads, self.idle, self.ending):
+        for waiting in (self.heads, self.idle, self.kept, self.ending):
             waiting.forget()
 
     def _go(self) -> None:

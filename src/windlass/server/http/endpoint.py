@@ -34,7 +34,7 @@ from .body import Body, Disconnected, Query, Receive, read_body
 from .call import AUDITED, Call, Events, Headers, Lines, Reply, Scope, address_of
 from .deadline import Deadline, Overdue
 from .door import Door
-from .exchange import exchange_of
+from .exchange import admit, exchange_of
 from .route import Route
 from .sse import send_events
 
@@ -71,6 +71,8 @@ class Endpoint:
                 caller = await self._door.ask_host(scope, headers)
             elif not self.route.is_public:
                 caller = self._door.admit(scope["method"], headers)
+            if not self.route.is_public:
+                admit(scope)
             if self.route.role is not None:
                 caller.require(self.route.role)
             if self._site.settings.tracing:
@@ -110,7 +112,11 @@ class Endpoint:
             if self.route.is_public:
                 most = min(most, MOST_OF_ANYBODY)
             direct = exchange_of(scope)
+            is_there = direct is not None and direct.is_whole
             data = await read_body(receive, headers, most, self._body_deadline, direct)
+            if not is_there and not self.route.is_public:
+                # It may have taken longer than the key has lasted.
+                self._site.keyring.refuse_over(caller)
             body = data if self._body is None else self._body.decode(data, _type(headers))
         return Call(self._site, self.route.name, caller, scope, path, headers, query, body)
 

@@ -26,6 +26,8 @@ log = logging.getLogger("windlass.http")
 
 KEY: Final = "windlass.exchange"
 """Where the scope of a request has it."""
+PLAIN_KEY: Final = "windlass.exchange.plain"
+"""The same where the short cut is not to be taken."""
 CLOSE: Final = b"connection: close\r\n"
 GO_ON: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 SMALL: Final = 16 * 1024
@@ -127,6 +129,10 @@ class Exchange:
         if self._news is not None:
             self._news.set()
 
+    def admit(self) -> None:
+        """Whoever asks was let in."""
+        self._connection.admit()
+
     # The short cut.
 
     def body(self) -> bytes | None:
@@ -170,6 +176,7 @@ class Exchange:
             self._connection.shared.tasks.discard(self.task)
             # They hold each other.
             self.scope.pop(KEY, None)
+            self.scope.pop(PLAIN_KEY, None)
             if not self.is_done:
                 self._give_up()
 
@@ -288,3 +295,10 @@ def exchange_of(scope: Mapping[str, Any]) -> Exchange | None:
     """The short cut of a request, if there is one."""
     found: Exchange | None = scope.get(KEY)
     return found
+
+
+def admit(scope: Mapping[str, Any]) -> None:
+    """Say that the one behind a request was let in: its connection is no stranger."""
+    found: Exchange | None = scope.get(KEY) or scope.get(PLAIN_KEY)
+    if found is not None:
+        found.admit()

@@ -24,6 +24,8 @@ HEADER_COST: Final = 160
 """Bytes of memory for a header, besides its text."""
 SMALL_HEAD: Final = 1024
 """Heads up to this size are not accounted for."""
+BODY_COST: Final = 12 * 1024
+"""Bytes of memory for one who waits for the body of a stranger."""
 UNREAD: Final = 64 * 1024
 """Bytes of a body that are read ahead of the one who asks for it."""
 DROPPED: Final = 256 * 1024
@@ -80,6 +82,7 @@ class Connection(Pipe):
             transport.close()
             return
         shared.open.add(self)
+        shared.strangers.add(self)
         client = address_pair(transport.get_extra_info("peername"))
         if client is not None and client[0] in shared.proxies:
             self._proxies = shared.proxies
@@ -97,12 +100,14 @@ class Connection(Pipe):
         self._is_over = True
         self._wait(None)
         self._forget_reader()
+        self._leave()
         self._drop()
-        self.shared.open.discard(self)
         self._let_on()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self.shared.room()
+        # In a body that nobody has asked for each byte can cost as much as a request.
+        is_little = self._reader.in_body and self.is_stranger
+        return self.shared.room(is_little=is_little)
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._is_over:
@@ -129,12 +134,21 @@ class Connection(Pipe):
         exchange.leave()
         return not self._reader.in_body
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._account()
+
     def resume_writing(self) -> None:
         super().resume_writing()
+        self._account()
         if self._rest and self._exchange is None:
             self.shared.queue(self)
 
     # What an exchange calls.
+
+    def admit(self) -> None:
+        """A request was let in."""
+        self.shared.strangers.discard(self)
 
     def read_on(self) -> None:
         """Somebody waits for the body, or for the client to leave."""
@@ -146,6 +160,9 @@ class Connection(Pipe):
         """Go on behind an answer."""
         self._exchange = None
         self._cost = 0
+        if self._is_over:
+            # It was cut while the answer was written.
+            return
         if not exchange.is_kept:
             self.end()
         elif self._reader.in_body:
@@ -158,7 +175,7 @@ class Connection(Pipe):
         elif self._is_half:
             self.end()
         else:
-            self._wait(self.shared.idle)
+            self._wait(self._idle)
             self._resume()
         self._account()
 
@@ -190,9 +207,14 @@ class Connection(Pipe):
     # What all connections are told.
 
     @property
+    def is_stranger(self) -> bool:
+        """Whether no request was let in yet."""
+        return self in self.shared.strangers
+
+    @property
     def is_partial(self) -> bool:
-        """Whether all that is held is of requests that are not complete."""
-        return self._exchange is None and self.held > 0
+        """Whether all that is held is of requests that are not complete, or of a stranger."""
+        return self.held > 0 and (self._exchange is None or self.is_stranger)
 
     def go_on(self) -> None:
         """Take the next request of what is held."""
@@ -216,8 +238,8 @@ class Connection(Pipe):
         """End without a word."""
         self._is_over = True
         self._wait(None)
+        self._leave()
         self._drop()
-        self.shared.open.discard(self)
         self._transport.abort()
 
     def shut_down(self) -> None:
@@ -289,6 +311,14 @@ class Connection(Pipe):
 
     # What is held, and waiting.
 
+    @property
+    def _idle(self) -> Waiting:
+        return self.shared.idle if self.is_stranger else self.shared.kept
+
+    def _leave(self) -> None:
+        self.shared.open.discard(self)
+        self.shared.strangers.discard(self)
+
     def _keep(self, data: memoryview) -> None:
         """Hold what came before its turn, and read no more than that."""
         before = max(len(self._rest) - 3, self._at)
@@ -310,7 +340,7 @@ class Connection(Pipe):
                 return
             else:
                 is_between = not self._reader.size and not self._reader.in_body
-                self._wait(self.shared.idle if is_between else self.shared.heads)
+                self._wait(self._idle if is_between else self.shared.heads)
                 self._resume()
         self._account()
 
@@ -330,6 +360,10 @@ class Connection(Pipe):
         exchange = self._exchange
         if exchange is not None and not exchange.is_asked:
             held += exchange.unread
+        elif exchange is not None and not exchange.is_whole and self.is_stranger:
+            held += exchange.unread + BODY_COST
+        if self.is_stalled and self.is_stranger:
+            held += self.unsent
         if held != self.held:
             more, self.held = held - self.held, held
             self.shared.hold(more)

@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .exchange import KEY as SHORT_CUT
+from .exchange import KEY, PLAIN_KEY
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -34,7 +34,7 @@ class Strict:
             await send(message)
 
         # The short way has room for what all answers have, and for nothing else.
-        scope.pop(SHORT_CUT, None)
+        scope[PLAIN_KEY] = scope.pop(KEY, None)
         await self._app(scope, receive, said)
 
 

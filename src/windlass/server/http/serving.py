@@ -18,6 +18,8 @@ from .protocol import Connection
 from .tls import tls_of
 
 BACKLOG: Final = 2_048
+AT_ONCE: Final = 100
+"""Connections that are taken in one turn of the loop: who was let in is read before others come."""
 LAST: Final = 5.0
 """Seconds for the end of what was told to end."""
 PAUSE: Final = 0.1
@@ -112,8 +114,10 @@ class Doors:
         if self._tls is None:
             loop = asyncio.get_running_loop()
             self._server = await loop.create_server(
-                lambda: Connection(self._connections), sock=self._socket, backlog=BACKLOG
+                lambda: Connection(self._connections), sock=self._socket, backlog=AT_ONCE
             )
+            # The system may hold more of them.
+            self._socket.listen(BACKLOG)
             return
         self._socket.setblocking(False)
         self._socket.listen(BACKLOG)
