@@ -206,7 +206,7 @@ class Gone:
 async def test_what_could_not_be_sent_is_released(stored: Served) -> None:
     id = await stored.client.enqueue()
     request = pb.FetchRequest(worker="w", queues=[pb.Share(queue="default")])
-    handler: Any = stored.server._gate._handlers["/windlass.v1.Work/Fetch"]
+    handler: Any = stored.server._gate._methods["/windlass.v1.Work/Fetch"][1]
     await handler.unary_stream(request.SerializeToString(), Gone())
 
     async def released() -> bool:

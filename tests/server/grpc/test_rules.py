@@ -1,6 +1,7 @@
 """Who may call what: every method of every service, with every role, without a key, with a wrong
 one. A method without a rule fails here, and is refused by the server."""
 
+import asyncio
 from typing import Any
 
 import grpc
@@ -8,10 +9,11 @@ import pytest
 from google.protobuf.descriptor import MethodDescriptor
 from grpc import aio
 
-from tests.server.grpc.client import METHODS, Served, named
+from tests.server.grpc.client import METHODS, Served, named, until
 from tests.server.grpc.conftest import Serve
 from windlass.core.apikey import IMPLIED, Role, new_key
 from windlass.protocol import windlass_pb2 as pb
+from windlass.server.grpc import gate
 from windlass.server.grpc.gate import Gate
 from windlass.server.grpc.jobs import Jobs
 from windlass.server.grpc.rules import ANY, PUBLIC, RULES
@@ -147,3 +149,38 @@ async def test_requests_of_a_key_are_limited(serve: Serve) -> None:
     call = served.client.raw(named("Jobs.List"), b"")
     assert await call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert 0 < float(dict([*await call.trailing_metadata()])["retry-after"]) <= 60
+
+
+async def test_nobody_without_a_key_is_read_from(serve: Serve) -> None:
+    served = await serve()
+    await served.with_key("admin")
+    for key in ((), (("x-api-key", "wl_unknown_" + "x" * 43),)):
+        call: Any = served.client._channel.stream_unary("/windlass.v1.Jobs/Enqueue")(metadata=key)
+        with pytest.raises(aio.AioRpcError) as caught:
+            # It is answered before there is a message, or it would never be.
+            async with asyncio.timeout(30):
+                await call
+        assert caught.value.code() is UNKNOWN
+
+
+async def test_streams_without_a_key_are_few(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "MOST_STRANGERS", 2)
+    served = await serve()
+    (watch,) = (each for each in METHODS if each.full_name == "grpc.health.v1.Health.Watch")
+    open_ones = [served.client.stream(watch, b"") for _ in range(2)]
+    for each in open_ones:
+        assert await each.read() is not aio.EOF
+    over = served.client.stream(watch, b"")
+    with pytest.raises(aio.AioRpcError) as caught:
+        await over.read()
+    assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+    open_ones[0].cancel()
+
+    async def is_free() -> bool:
+        another = served.client.stream(watch, b"")
+        try:
+            return await another.read() is not aio.EOF
+        except aio.AioRpcError:
+            return False
+
+    await until(is_free)

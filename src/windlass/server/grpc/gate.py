@@ -23,13 +23,13 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc import aio
 
 from ...core.apikey import Role
-from ...errors import Forbidden
+from ...errors import Forbidden, Unauthenticated
 from ...observe.carrier import join
 from ..access import AccessLog
 from ..audit import LEFT
 from ..caller import ANYONE, Caller
-from ..faults import UNEXPECTED, Fault, Late, Malformed, fault_of
-from ..keyring import key_in, over_for
+from ..faults import UNEXPECTED, Fault, Late, Malformed, TooMany, fault_of
+from ..keyring import WRONG_KEY, key_in, over_for
 from ..site import Site
 from ..until import until
 from .call import Call, Context, address_of
@@ -51,6 +51,9 @@ ERROR: Final = "windlass-error"
 RETRY_AFTER: Final = "retry-after"
 """What goes along with a refusal: the name of the error in Python, and seconds to wait."""
 
+MOST_STRANGERS: Final = 200
+"""Streams of one method that anybody may have, all together. Each takes some 20 KiB."""
+
 _CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -63,19 +66,25 @@ class Gate(grpc.GenericRpcHandler):
         services: Mapping[ServiceDescriptor, object],
         rules: Mapping[str, Role | str] = RULES,
     ) -> None:
-        self._handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {}
+        self._methods: dict[str, tuple[Door, Any, Any]] = {}
+        """by path: what is let in, and how it is answered if it is, and if not"""
         access = AccessLog("windlass.grpc", LINE, is_kept=site.settings.access_log)
         for service, answers in services.items():
             for method in service.methods:
                 path = f"/{service.full_name}/{method.name}"
                 answer = getattr(answers, _CAPITAL.sub("_", method.name).lower())
                 door = Door(site, method, rules.get(method.full_name), access)
-                self._handlers[path] = door.handler(answer)
+                self._methods[path] = door, door.handler(answer), door.refusal()
 
     def service(
         self, handler_call_details: grpc.HandlerCallDetails
     ) -> grpc.RpcMethodHandler[bytes, bytes] | None:
-        return self._handlers.get(handler_call_details.method)
+        found = self._methods.get(handler_call_details.method)
+        if found is None:
+            return None
+        door, handler, refusal = found
+        # Here, for the message is not read yet: nobody without a key has one in our memory.
+        return handler if door.knows(handler_call_details.invocation_metadata) else refusal  # type: ignore[no-any-return]
 
 
 class Door:
@@ -92,6 +101,8 @@ class Door:
         self._kind = GetMessageClass(method.input_type)
         self._is_ours = method.containing_service.file.package == OWN
         self._longest = site.settings.request_timeout
+        self._strangers = 0
+        """streams that are open without a key"""
 
     def handler(self, answer: Any) -> grpc.RpcMethodHandler[bytes, bytes]:
         """The method, as grpc is to call it."""
@@ -101,6 +112,25 @@ class Door:
             # Whether one message was sent or the first of many is the same to a client.
             return grpc.unary_stream_rpc_method_handler(self._stream(answer, self._read))
         return grpc.unary_unary_rpc_method_handler(self._unary(answer))
+
+    def refusal(self) -> grpc.RpcMethodHandler[bytes, bytes]:
+        """The method for those who have no key: what they send is left unread."""
+
+        async def nothing(call: Call[Any]) -> AsyncIterator[Message]:
+            raise Unauthenticated(WRONG_KEY)
+            yield
+
+        return grpc.stream_stream_rpc_method_handler(self._stream(nothing, lambda given: None))
+
+    def knows(self, metadata: Any) -> bool:
+        """Whether somebody calls who has a key, or needs none."""
+        if self._rule == PUBLIC or self._site.keyring.is_open:
+            return True
+        try:
+            self._site.keyring.identify(_key_of(metadata))
+        except Unauthenticated:
+            return False
+        return True
 
     def _unary(self, answer: Unary) -> Any:
         async def called(data: bytes, context: Context) -> bytes:
@@ -160,25 +190,29 @@ class Door:
                     await context.write(message.SerializeToString())
 
         if self._rule == PUBLIC:
-            return await send()
+            return await self._send_to_anybody(send)
         with self._site.keyring.held(caller) as over:
             await until([over], send())
             if over.done() and not over.cancelled():
                 raise over_for(caller)
 
+    async def _send_to_anybody(self, send: Callable[[], Awaitable[None]]) -> None:
+        if self._strangers >= MOST_STRANGERS:
+            raise TooMany("The server has all the streams that it gives without a key; try later.")
+        self._strangers += 1
+        try:
+            await send()
+        finally:
+            self._strangers -= 1
+
     def _admit(self, context: Context) -> Caller:
         """Who calls; whether they may is another question, so that a refusal can name them."""
         if self._rule == PUBLIC:
             return ANYONE
-        api_key, bearer = None, None
+        metadata = context.invocation_metadata() or ()
         if self._site.settings.tracing:
-            join(context.invocation_metadata() or ())
-        for name, value in context.invocation_metadata() or ():
-            if name == "x-api-key":
-                api_key = str(value)
-            elif name == "authorization":
-                bearer = str(value)
-        return self._site.admit(key_in(api_key, bearer))
+            join(metadata)
+        return self._site.admit(_key_of(metadata))
 
     def _require_role(self, caller: Caller) -> None:
         if isinstance(self._rule, Role):
@@ -250,6 +284,16 @@ async def _unless(ends: asyncio.Future[Any], parts: AsyncIterator[bytes]) -> byt
         return coming.result() if coming.done() else None
     finally:
         coming.cancel()
+
+
+def _key_of(metadata: Any) -> str | None:
+    api_key, bearer = None, None
+    for name, value in metadata or ():
+        if name == "x-api-key":
+            api_key = str(value)
+        elif name == "authorization":
+            bearer = str(value)
+    return key_in(api_key, bearer)
 
 
 def _refuse_unknown(request: Message) -> None:
