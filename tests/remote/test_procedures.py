@@ -13,8 +13,19 @@ from msgspec.structs import replace
 from tests.remote.conftest import call, with_key
 from tests.remote.samples import EVERY_HOUR, JOB, SAMPLES, WORK
 from windlass.core.apikey import Role
+from windlass.core.context import MAX_NOTE
 from windlass.core.lane import Lane
-from windlass.core.model import NEVER, JobQuery, Lease, NewJob, Spec, Transition
+from windlass.core.model import (
+    NEVER,
+    Failure,
+    JobQuery,
+    Lease,
+    NewJob,
+    Progress,
+    Spec,
+    Transition,
+)
+from windlass.core.outcome import failure_from
 from windlass.core.states import State
 from windlass.errors import (
     Forbidden,
@@ -369,3 +380,18 @@ async def test_a_wait_that_fails_says_so(site: Site) -> None:
     out: Any = Out()
     with pytest.raises(StoreUnavailable):
         await call(site._replace(store=out), "wait", queues=[], timeout=1)
+
+
+async def test_what_a_job_reports_is_cut_off(site: Site) -> None:
+    await site.store.insert([new_job("a")])
+    (job,) = await site.store.claim({"default": 1}, 1, 60_000, "w")
+    said = Progress(40, "x" * 100_000)
+    await call(site, "report", with_key("work"), reports=[(job.lease, said)])
+    kept = (await site.store.get(["a"]))["a"].progress
+    assert kept is not None and (kept.percent, kept.message) == (40, "x" * MAX_NOTE)
+    error = Failure("Boom", "m" * 100_000, "t" * 100_000, at=7)
+    move = Transition(job.id, job.fence, State.DEAD, error=error)
+    assert await call(site, "finish", with_key("work"), transitions=[move]) == {"a"}
+    told = (await site.store.get(["a"]))["a"].error
+    assert told == replace(failure_from(error.kind, error.message, error.traceback), at=7)
+    assert len(told.message) < 100_000

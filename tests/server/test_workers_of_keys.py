@@ -213,3 +213,13 @@ async def test_a_worker_behind_a_server_works_and_leaves_the_upkeep_to_it(
     bad = [each for each in caplog.records if each.levelno >= logging.WARNING]
     assert [each.getMessage() for each in bad if "API keys" not in each.getMessage()] == []
     assert await api.store.workers() == []
+
+
+async def test_a_worker_names_no_more_queues_than_can_be_listed(site: Site) -> None:
+    many = replace(WORKER, id="w", queues=tuple(f"q{number}" for number in range(1_001)))
+    with pytest.raises(InvalidOption, match="1,000 queues"):
+        await call(site, "beat", OTHER, worker=many, ttl=9_000)
+    assert await listed(site) == {}
+    few = replace(many, queues=many.queues[:1_000])
+    await call(site, "beat", OTHER, worker=few, ttl=9_000)
+    assert len((await listed(site))["w"]) == 1_000

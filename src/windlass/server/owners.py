@@ -25,6 +25,8 @@ from .lookout import Lookout
 LONGEST_LIFE: Final = 10 * 60_000
 """The most milliseconds for which one beat keeps a worker on the list."""
 
+MOST_QUEUES: Final = 1_000
+
 REMEMBERED: Final = 30.0
 """Seconds for which it is known here who has entered a worker, whatever the list says."""
 
@@ -47,6 +49,9 @@ class Owners:
         """Enter a worker, or `Forbidden` if its id is that of another caller's."""
         if not 0 < ttl <= LONGEST_LIFE:
             raise InvalidOption(f"ttl is a number from 1 to {LONGEST_LIFE:,} ms; got {ttl:,}.")
+        if len(worker.queues) > MOST_QUEUES:
+            # Whoever lists workers reads all of it, and each beat of a new one does.
+            raise InvalidOption(f"A worker names {MOST_QUEUES:,} queues at the most.")
         owner = await self._owner(caller, worker.id)
         if owner is not None and not _may_speak(caller, owner):
             raise Forbidden(

@@ -18,9 +18,11 @@ from msgspec.structs import replace
 from ..core.apikey import Role
 from ..core.attempts import AttemptRecord
 from ..core.codec import too_large
+from ..core.context import MAX_NOTE
 from ..core.duration import LONGEST_MS
-from ..core.model import Job, Page, Receipt
+from ..core.model import Failure, Job, Page, Progress, Receipt
 from ..core.name import checked_name
+from ..core.outcome import failure_from
 from ..core.schedule import Schedule
 from ..core.states import AFTER_ACTIVE
 from ..core.workers import UPKEEP, Term
@@ -163,7 +165,24 @@ def _check_finish(request: Request) -> None:
             raise InvalidOption(f"No attempt ends in the state {each.state}.")
     # The short cuts are for those who can be trusted to have them from the store.
     request.given["transitions"] = [
-        replace(each, queue="", ref=0) for each in request.given["transitions"]
+        replace(each, queue="", ref=0, error=_clipped(each.error))
+        for each in request.given["transitions"]
+    ]
+
+
+def _clipped(error: Failure | None) -> Failure | None:
+    """An error no longer than one that a worker of ours would tell of."""
+    if error is None:
+        return None
+    told = failure_from(error.kind, error.message, error.traceback)
+    return replace(told, at=error.at, trace=error.trace)
+
+
+def _check_reports(request: Request) -> None:
+    """Cut off what no worker of ours would say: lists of jobs have it in each row."""
+    request.given["reports"] = [
+        (lease, Progress(said.percent, said.message[:MAX_NOTE]))
+        for lease, said in request.given["reports"]
     ]
 
 
@@ -306,7 +325,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
     "claim": _WORK,
     "renew": _WORK,
     "finish": Procedure(Role.WORK, _check_finish),
-    "report": _WORK,
+    "report": Procedure(Role.WORK, _check_reports),
     "checkpoint": _WORK,
     "wait": Procedure(Role.WORK, act=_wait),
     "beat": _WORK,
