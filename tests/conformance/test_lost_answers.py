@@ -45,6 +45,12 @@ class Network(NamedTuple):
             proxy.drop_replies(0)
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """On asyncio's own loop, which tells of every connection that is left open."""
+    return "asyncio"
+
+
 @pytest.fixture(params=[name for name in SERVERS if name != "remote"])
 def network(request: pytest.FixtureRequest) -> Iterator[Network]:
     name: str = request.param
