@@ -36,7 +36,9 @@ class Guest(ABC):
         """A statement as the driver takes it."""
         sql, given = step
         query = STYLES[self.style](sql)
-        return query.text, query.arguments(given) if isinstance(given, Mapping) else given
+        if isinstance(given, Mapping):
+            return query.text, query.arguments(given)
+        return query.text, query.by_place(given)
 
 
 class BlockingGuest(Guest):

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 # What is quoted, and the :: of a cast, are matched first so that they are left alone.
-_TOKEN = re.compile(r"'(?:[^']|'')*'|::|(?<!\w):([a-z_][a-z0-9_]*)|\?|%")
+_TOKEN = re.compile(r"'(?:[^']|'')*'|::|(?<!\w):([a-z_][a-z0-9_]*)|\?(\d*)|%")
 
 
 class Query(NamedTuple):
@@ -20,9 +20,15 @@ class Query(NamedTuple):
 
     text: str
     names: tuple[str, ...]
+    places: tuple[int, ...] = ()
+    """of arguments by position, which ones it takes, if not each of them once: from `?1`"""
 
     def arguments(self, params: Mapping[str, Any]) -> Sequence[Any]:
         return [params[name] for name in self.names]
+
+    def by_place(self, params: Sequence[Any]) -> Sequence[Any]:
+        """Arguments by position, as the driver takes them."""
+        return [params[place] for place in self.places] if self.places else params
 
 
 # A process may open many stores, and all have the same queries.
@@ -48,7 +54,7 @@ def numbered(sql: str) -> Query:
 
 
 def formatted(sql: str) -> Query:
-    """With `%s` for each; a name that comes twice is given twice."""
+    """With `%s` for each; a name or a number that comes twice is given twice."""
     return _repeated(sql, "%s", "%%")
 
 
@@ -59,13 +65,17 @@ def questioned(sql: str) -> Query:
 
 def _repeated(sql: str, mark: str, percent: str) -> Query:
     names: list[str] = []
+    places: list[int] = []
 
     def placeholder(token: re.Match[str]) -> str:
-        name = token.group(1)
+        name, number = token.groups()
         if name is not None:
             names.append(name)
+        if number and mark == "%s":
+            places.append(int(number) - 1)
+            return mark
         if name is not None or token.group() == "?":
             return mark
         return token.group().replace("%", percent)
 
-    return Query(_TOKEN.sub(placeholder, sql), tuple(names))
+    return Query(_TOKEN.sub(placeholder, sql), tuple(names), tuple(places))
