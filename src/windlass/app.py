@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, ClassVar, Concatenate, Final, Literal, ParamSpec, TypeVar, Unpack, overload
 from weakref import WeakSet
 
 from .admin.schedules import Schedules
@@ -73,6 +73,9 @@ class Windlass(Producer):
     history: a URL or `HistorySettings`: where finished jobs are kept for search.
     """
 
+    _client_type: ClassVar[type[Client]] = Client
+    _registry_type: ClassVar[type[Registry]] = Registry
+
     def __init__(
         self,
         url: str | None = None,
@@ -95,10 +98,10 @@ class Windlass(Producer):
         self._validate = validate
         self._workers: WeakSet[Worker] = WeakSet()
         self.tasks: dict[str, Task[..., Any, Any]] = {}
-        self.registry = Registry()
+        self.registry = self._registry_type()
         super().__init__(
             Wire(
-                Client(self.url, clock, self.registry.events, explain),
+                self._client_type(self.url, clock, self.registry.events, explain),
                 Codecs(codec, *codecs, limit=max_payload),
                 max_payload,
                 self.registry.middleware,

@@ -36,9 +36,10 @@ FILES = 4
 """How many descriptors a request brings: the three standard ones, and one for how it ended."""
 LENGTH = 4
 """The bytes of a number in a message."""
-NOT_LOADED = ("windlass.observe", "windlass.testing")
+NOT_LOADED = ("windlass.django", "windlass.observe", "windlass.testing")
 """A program loads what it needs of these by itself. With all of them, it would do more than it
-was asked for: where the library for traces is loaded, it looks for spans to carry on."""
+was asked for: where the library for traces is loaded, it looks for spans to carry on. Django's
+models need a project around them."""
 
 
 class Request(NamedTuple):

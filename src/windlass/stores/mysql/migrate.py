@@ -30,7 +30,7 @@ PATIENCE: Final = 60
 WAIT: Final = 1
 """Seconds for which a statement waits for transactions that have a table."""
 
-_TABLE: Final = """
+TABLE: Final = """
 CREATE TABLE IF NOT EXISTS {table} (
   number     INT NOT NULL PRIMARY KEY,
   name       VARCHAR(255) NOT NULL,
@@ -57,7 +57,7 @@ async def migrate(link: Link, schema: Schema, settings: Settings) -> Sequence[st
             "it is done."
         )
     try:
-        await link.ask([f"SET SESSION lock_wait_timeout = {WAIT}", _TABLE.format(table=table)])
+        await link.ask([f"SET SESSION lock_wait_timeout = {WAIT}", TABLE.format(table=table)])
         await _add_oldest(link, table, settings)
         todo = missing(known, await _applied(link, table))
         for migration in todo:

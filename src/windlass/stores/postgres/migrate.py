@@ -44,7 +44,7 @@ PAUSE: Final = 2.0
 
 log = logging.getLogger("windlass")
 
-_TABLE: Final = """
+TABLE: Final = """
 CREATE TABLE IF NOT EXISTS {table} (
   number     integer PRIMARY KEY,
   name       text    NOT NULL,
@@ -172,7 +172,7 @@ async def _changing(raw: Raw, settings: Settings, schema: Schema) -> AsyncIterat
             await raw.execute(f'SET LOCAL search_path TO "{settings.schema}"')
         table = schema.migrations_table
         if await raw.fetchval("SELECT to_regclass($1)", table) is None:
-            await raw.execute(_TABLE.format(table=table))
+            await raw.execute(TABLE.format(table=table))
         elif not await raw.fetchval(_HAS_OLDEST, table):
             await raw.execute(f"ALTER TABLE {table} ADD COLUMN oldest integer")
         yield

@@ -13,7 +13,7 @@ from ..sql.database import Schema
 from ..sql.migrations import Applied, load_migrations, missing
 from .connection import Connection
 
-_TABLE: Final = """
+TABLE: Final = """
 CREATE TABLE IF NOT EXISTS {table} (
   number     INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL,
@@ -37,7 +37,7 @@ def migrate(connection: Connection, schema: Schema) -> Sequence[str]:
             return ()
     connection.begin("BEGIN IMMEDIATE")
     try:
-        connection.raw.execute(_TABLE.format(table=table))
+        connection.raw.execute(TABLE.format(table=table))
         if "oldest" not in _columns(connection.raw, table):
             connection.raw.execute(_ADD_OLDEST.format(table=table))
         todo = missing(known, _applied(connection.raw, table))

@@ -1,0 +1,1 @@
+"""The command that `manage.py` has for Windlass."""
