@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.server.conftest import Serve
+from tests.server.http.victim import MB, Victim, attacked
 from tests.server.serving import Served
 from tests.servers.certificates import Certificates, certify
 
@@ -20,6 +21,13 @@ MOST = 20
 def made() -> Iterator[Certificates]:
     with TemporaryDirectory() as folder:
         yield certify(Path(folder))
+
+
+@pytest.fixture(scope="module")
+def victim(made: Certificates) -> Iterator[Victim]:
+    words = (f"--tls-cert={made.certificate('server')}", f"--tls-key={made.key('server')}")
+    with TemporaryDirectory() as folder, attacked(Path(folder), *words) as victim:
+        yield victim
 
 
 async def tls(serve: Serve, made: Certificates, **settings: float) -> Served:
@@ -73,3 +81,53 @@ async def test_a_stop_does_not_wait_for_handshakes(serve: Serve, made: Certifica
         with suppress(ConnectionError):
             assert await reader.read() == b""
     writer.transport.abort()
+
+
+@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"])
+async def test_greetings_that_do_not_come_cost_next_to_nothing(
+    victim: Victim, made: Certificates, said: bytes
+) -> None:
+    context = ssl.create_default_context(cafile=str(made.authority))
+    await answered(victim, context)
+    with victim.watched(10 * MB):
+        lines = [await asyncio.open_connection("127.0.0.1", victim.port) for _ in range(2_000)]
+        for _, writer in lines:
+            writer.write(said)
+        await answered(victim, context)
+    for _, writer in lines:
+        writer.transport.abort()
+    assert "Traceback" not in victim.log
+
+
+async def test_a_greeting_may_come_byte_by_byte(serve: Serve, made: Certificates) -> None:
+    api = await tls(serve, made)
+    client = ssl.create_default_context(cafile=str(made.authority))
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    side = client.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    with suppress(ssl.SSLWantReadError):
+        side.do_handshake()
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    for byte in outgoing.read():
+        writer.write(bytes([byte]))
+        await asyncio.sleep(0)
+    incoming.write(await reader.read(1 << 16))
+    while True:
+        try:
+            side.do_handshake()
+            break
+        except ssl.SSLWantReadError:
+            incoming.write(await reader.read(1 << 16))
+    side.write(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+    writer.write(outgoing.read())
+    answer = b""
+    while b"200 OK" not in answer:
+        incoming.write(await reader.read(1 << 16))
+        with suppress(ssl.SSLWantReadError):
+            answer += side.read()
+    writer.transport.abort()
+
+
+async def answered(victim: Victim, context: ssl.SSLContext) -> None:
+    async with asyncio.timeout(30), victim.wire(context) as line:
+        await line.request("GET /livez")
+        assert (await line.answer()).status == 200

@@ -15,7 +15,7 @@ from .app import asgi
 from .connections import App, Connections
 from .lifespan import Lifespan
 from .protocol import Connection
-from .tls import tls_of
+from .tls import has_hello, tls_of
 
 BACKLOG: Final = 2_048
 AT_ONCE: Final = 100
@@ -164,7 +164,9 @@ class Doors:
     async def _shake(self, made: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         # A client that leaves, is late or says nonsense is no concern of anybody.
-        with suppress(OSError, asyncio.CancelledError):
+        with suppress(OSError, TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(self._connections.settings.header_timeout):
+                await has_hello(made)
             await loop.connect_accepted_socket(
                 lambda: Connection(self._connections),
                 made,

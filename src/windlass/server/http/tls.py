@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import ssl
 from typing import Final
 
@@ -10,6 +12,43 @@ from ...errors import ConfigError
 
 CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """Of TLS 1.2; those of TLS 1.3 are all good."""
+
+
+HEADER: Final = 5
+"""Bytes before a record, the last two of which are how long it is."""
+LONGEST_HELLO: Final = 4 * 1024
+"""Of a greeting that is longer, the rest is waited for with TLS under way."""
+
+
+async def has_hello(made: socket.socket) -> None:
+    """Wait until a client has greeted, or has left; what it sent stays with the system.
+
+    Until then a connection costs next to nothing: with TLS it costs some 70 KiB.
+    """
+    wanted = HEADER
+    while True:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
+        await _readable(made)
+        head = made.recv(HEADER, socket.MSG_PEEK)
+        if len(head) < HEADER or wanted > HEADER:
+            break
+        wanted = min(HEADER + int.from_bytes(head[3:], "big"), LONGEST_HELLO)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+
+
+async def _readable(made: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    there = loop.create_future()
+    loop.add_reader(made, _resolve, there)
+    try:
+        await there
+    finally:
+        loop.remove_reader(made)
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def tls_of(settings: ServerSettings) -> ssl.SSLContext | None:
