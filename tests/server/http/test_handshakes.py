@@ -15,6 +15,7 @@ from tests.server.serving import Served
 from tests.servers.certificates import Certificates, certify
 
 MOST = 20
+MOST_MEMORY = 10 * MB
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ async def test_greetings_that_do_not_come_cost_next_to_nothing(
 ) -> None:
     context = ssl.create_default_context(cafile=str(made.authority))
     await answered(victim, context)
-    with victim.watched(10 * MB):
+    with victim.watched(MOST_MEMORY):
         lines = [await asyncio.open_connection("127.0.0.1", victim.port) for _ in range(2_000)]
         for _, writer in lines:
             writer.write(said)
@@ -131,3 +132,39 @@ async def answered(victim: Victim, context: ssl.SSLContext) -> None:
     async with asyncio.timeout(30), victim.wire(context) as line:
         await line.request("GET /livez")
         assert (await line.answer()).status == 200
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+async def test_those_who_greet_and_say_no_more_cost_little_and_stop_nobody(
+    victim: Victim, made: Certificates, is_finished: bool
+) -> None:
+    context = ssl.create_default_context(cafile=str(made.authority))
+    await answered(victim, context)
+    hello = greeting(context)
+    with victim.watched(MOST_MEMORY):
+        lines = []
+        for _ in range(250):
+            opening = asyncio.open_connection(
+                "127.0.0.1", victim.port, ssl=context if is_finished else None
+            )
+            with suppress(OSError):
+                lines.append(await opening)
+                if not is_finished:
+                    lines[-1][1].write(hello)
+        await answered(victim, context)
+    for _, writer in lines:
+        writer.transport.abort()
+    await answered(victim, context)
+
+
+async def test_many_who_come_at_once_are_all_answered(victim: Victim, made: Certificates) -> None:
+    context = ssl.create_default_context(cafile=str(made.authority))
+    await asyncio.gather(*(answered(victim, context) for _ in range(300)))
+
+
+def greeting(context: ssl.SSLContext) -> bytes:
+    outgoing = ssl.MemoryBIO()
+    side = context.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="127.0.0.1")
+    with suppress(ssl.SSLWantReadError):
+        side.do_handshake()
+    return outgoing.read()

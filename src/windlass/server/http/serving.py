@@ -16,6 +16,7 @@ from .connections import App, Connections
 from .lifespan import Lifespan
 from .protocol import Connection
 from .tls import has_hello, tls_of
+from .turns import Turns
 
 BACKLOG: Final = 2_048
 AT_ONCE: Final = 100
@@ -109,6 +110,7 @@ class Doors:
         self._accepting: asyncio.Task[None] | None = None
         self._shaking: dict[asyncio.Task[None], None] = {}
         """in the order in which they came"""
+        self._turns = Turns(connections)
 
     async def open(self) -> None:
         if self._tls is None:
@@ -167,6 +169,7 @@ class Doors:
         with suppress(OSError, TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(self._connections.settings.header_timeout):
                 await has_hello(made)
+                await self._turns.take()
             await loop.connect_accepted_socket(
                 lambda: Connection(self._connections),
                 made,
@@ -179,6 +182,7 @@ class Doors:
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._shaking.pop(task, None)
+        self._turns.end(task)
         self._connections.shaking = len(self._shaking)
 
 
